@@ -1,0 +1,90 @@
+"""What an algorithm is: a frozen, keyword-only dataclass of parameters with one method, `cluster`.
+
+An algorithm sees the encoded table, the requirement and a context (seed, threads, progress). It returns a group
+number per record. It keeps no state on itself, leaves its input untouched and gives the same groups for the same
+table, parameters and seed, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encode.encoded_table import EncodedTable
+from shoal.models.base import Requirement
+from shoal.progress import Progress, ProgressCallback, silent
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a run gives to an algorithm besides the data."""
+
+    seed: int = 0
+    threads: int = 1
+    progress: ProgressCallback = silent
+
+    def random(self, *stream: int) -> np.random.Generator:
+        """A random stream of its own for each piece of work, so that threads do not change the result."""
+        return np.random.default_rng([self.seed, *stream])
+
+    def report(self, fraction: float, *, loss: float | None = None, note: str | None = None) -> None:
+        self.progress(Progress("cluster", min(1.0, max(0.0, fraction)), loss, note))
+
+    def map(self, work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
+        """`work` on every item, on all threads, answers in the order of the items. Kernels release the GIL."""
+        pieces = list(items)
+        if self.threads <= 1 or len(pieces) <= 1:
+            return [work(piece) for piece in pieces]
+        with ThreadPoolExecutor(max_workers=self.threads) as pool:
+            return list(pool.map(work, pieces))
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Released values that are wider than the tight box of a group, as code bounds per attribute.
+
+    Used by algorithms whose released value is not the tightest cover of the group: a cut through a taxonomy, a box
+    per record. `low` and `high` have shape (attributes, boxes); `box_of_record` leads from the records to the boxes.
+    `labels` may give, per attribute name, the released text of every box where the usual text does not fit.
+    """
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    box_of_record: NDArray[np.int32]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """A group number (0..groups-1) for every record, in the order of the input."""
+
+    groups: NDArray[np.int32]
+    boxes: Boxes | None = None  # None: recode every group to its tight box
+    lower_bound: float | None = None  # no release with these models has a lower GCP than this, if known
+    details: Mapping[str, Any] = field(default_factory=dict)  # numbers and words for the result; never a value of the data
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(ABC):
+    """The base of all algorithms. Parameters are the dataclass fields, checked in `__post_init__`."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]  # one line for `shoal algorithms`
+    citation: ClassVar[str]
+    class_based: ClassVar[bool] = True  # False: groups are not equivalence classes (non-homogeneous generalization)
+
+    @abstractmethod
+    def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
+        """Put every record of the table into a group."""
+
+    def parameters(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}

@@ -1,0 +1,49 @@
+"""The algorithms by name. Modules load when they are asked for, so that starting up stays quick."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from shoal.algorithms.base import Algorithm
+from shoal.errors import InputError, Problem, did_you_mean
+
+DEFAULT = "shoal"
+
+_CLASSES: dict[str, str] = {
+    "shoal": "shoal.algorithms.shoal:Shoal",
+    "mondrian": "shoal.algorithms.mondrian:Mondrian",
+    "k-member": "shoal.algorithms.k_member:KMember",
+}
+
+
+def algorithm_names() -> tuple[str, ...]:
+    return tuple(_CLASSES)
+
+
+def algorithm_class(name: str) -> type[Algorithm]:
+    """The class registered under a name, or an InputError that says what there is."""
+    if name not in _CLASSES:
+        hint = did_you_mean(name, algorithm_names())
+        raise InputError(Problem("unknown-algorithm", f"there is no algorithm '{name}'", hint=hint))
+    module, _, attribute = _CLASSES[name].partition(":")
+    found: type[Algorithm] = getattr(import_module(module), attribute)
+    return found
+
+
+def make_algorithm(name: str, **parameters: Any) -> Algorithm:
+    """The algorithm with its parameters; unknown parameters and bad values become InputErrors."""
+    kind = algorithm_class(name)
+    known = [item.name for item in fields(kind)]
+    problems = [
+        Problem("unknown-parameter", f"algorithm '{name}' has no parameter '{given}'", hint=did_you_mean(given, known))
+        for given in parameters
+        if given not in known
+    ]
+    if problems:
+        raise InputError(problems)
+    try:
+        return kind(**parameters)
+    except (TypeError, ValueError) as error:
+        raise InputError(Problem("bad-parameter", f"algorithm '{name}': {error}")) from None

@@ -1,0 +1,45 @@
+"""One decorator for all kernels, with a compile cache that is always writable.
+
+numba raises when neither the package folder nor the home cache can be written (containers, executors), so a folder
+is probed here, before the first kernel is defined. Kernels release the GIL; none uses numba's own threads, which
+abort on concurrent calls: parallel work is cut into fixed pieces and run on a thread pool by the caller.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _writable_cache() -> str:
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return os.environ["NUMBA_CACHE_DIR"]
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    for folder in (Path(home) / "shoal" / "numba", Path(tempfile.gettempdir()) / f"shoal-numba-{os.getuid()}"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            probe = folder / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError:
+            continue
+        return str(folder)
+    return ""
+
+
+_cache_folder = _writable_cache()
+if _cache_folder:
+    numba.config.CACHE_DIR = _cache_folder
+
+
+def kernel(function: Function) -> Function:
+    """Compile on first use, remember on disk, release the GIL while running."""
+    compiled: Function = numba.njit(cache=bool(_cache_folder), nogil=True)(function)
+    return compiled
