@@ -1,3 +1,82 @@
-"""Shoal publishes tables about people so that nobody in them can be singled out."""
+"""Shoal publishes tables about people so that nobody in them can be singled out, and loses as little as possible.
+
+    import shoal
+    result = shoal.anonymize(frame, quasi=["age", "zip", "sex"], k=10)
+    result.release
+
+Everything is loaded on first use, so that `import shoal` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "anonymize": "shoal.api",
+    "run": "shoal.pipeline",
+    "verify": "shoal.verification",
+    "Job": "shoal.job",
+    "Result": "shoal.result",
+    "Hierarchy": "shoal.hierarchies.hierarchy",
+    "KAnonymity": "shoal.models.k_anonymity",
+    "Qid": "shoal.models.linkage",
+    "XYAnonymity": "shoal.models.linkage",
+    "KMap": "shoal.models.k_map",
+    "LDiversity": "shoal.models.l_diversity",
+    "DistinctLDiversity": "shoal.models.l_diversity",
+    "EntropyLDiversity": "shoal.models.l_diversity",
+    "RecursiveCLDiversity": "shoal.models.l_diversity",
+    "AlphaK": "shoal.models.alpha_k",
+    "ConfidenceBound": "shoal.models.alpha_k",
+    "TCloseness": "shoal.models.t_closeness",
+    "BetaLikeness": "shoal.models.likeness",
+    "DeltaDisclosure": "shoal.models.likeness",
+    "ShoalError": "shoal.errors",
+    "InputError": "shoal.errors",
+    "RequirementError": "shoal.errors",
+    "VerificationError": "shoal.errors",
+    "InternalError": "shoal.errors",
+}
+
+if TYPE_CHECKING:
+    from shoal.api import anonymize as anonymize
+    from shoal.errors import InputError as InputError
+    from shoal.errors import InternalError as InternalError
+    from shoal.errors import RequirementError as RequirementError
+    from shoal.errors import ShoalError as ShoalError
+    from shoal.errors import VerificationError as VerificationError
+    from shoal.hierarchies.hierarchy import Hierarchy as Hierarchy
+    from shoal.job import Job as Job
+    from shoal.models.alpha_k import AlphaK as AlphaK
+    from shoal.models.alpha_k import ConfidenceBound as ConfidenceBound
+    from shoal.models.k_anonymity import KAnonymity as KAnonymity
+    from shoal.models.k_map import KMap as KMap
+    from shoal.models.l_diversity import DistinctLDiversity as DistinctLDiversity
+    from shoal.models.l_diversity import EntropyLDiversity as EntropyLDiversity
+    from shoal.models.l_diversity import LDiversity as LDiversity
+    from shoal.models.l_diversity import RecursiveCLDiversity as RecursiveCLDiversity
+    from shoal.models.likeness import BetaLikeness as BetaLikeness
+    from shoal.models.likeness import DeltaDisclosure as DeltaDisclosure
+    from shoal.models.linkage import Qid as Qid
+    from shoal.models.linkage import XYAnonymity as XYAnonymity
+    from shoal.models.t_closeness import TCloseness as TCloseness
+    from shoal.pipeline import run as run
+    from shoal.result import Result as Result
+    from shoal.verification import verify as verify
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

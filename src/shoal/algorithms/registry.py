@@ -15,6 +15,17 @@ _CLASSES: dict[str, str] = {
     "shoal": "shoal.algorithms.shoal:Shoal",
     "mondrian": "shoal.algorithms.mondrian:Mondrian",
     "k-member": "shoal.algorithms.k_member:KMember",
+    "tdr": "shoal.algorithms.tdr:Tdr",
+    "koc": "shoal.algorithms.koc:Koc",
+    "kmeans": "shoal.algorithms.kmeans:KMeans",
+    "cb": "shoal.algorithms.cb:Cb",
+    "nonhomogeneous": "shoal.algorithms.nonhomogeneous:NonHomogeneous",
+    "kaca": "shoal.algorithms.kaca.kaca:Kaca",
+    "topdown": "shoal.algorithms.kaca.topdown:TopDown",
+    "topdown-kaca": "shoal.algorithms.kaca.topdown_kaca:TopDownKaca",
+    "two-level": "shoal.algorithms.kaca.two_level:TwoLevel",
+    "dbca": "shoal.algorithms.dbca:Dbca",
+    "dbca-cm": "shoal.algorithms.dbca:DbcaCm",
 }
 
 

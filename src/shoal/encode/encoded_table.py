@@ -68,6 +68,7 @@ class EncodedColumn:
     size: int  # number of distinct codes
     positions: FloatArray | None = None  # (size,) for ordered and numeric values: scaled to 0..1, missing 2
     ancestors: IntegerArray | None = None  # (levels, size) if the column has a hierarchy
+    value_codes: Mapping[str, int] = field(default_factory=dict)  # code of each value that a model names, by its text
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class EncodedTable:
     weights: NDArray[np.int64]  # (rows,) how many records share this row
     row_of_record: IntegerArray  # (records,)
     columns: Mapping[str, EncodedColumn] = field(default_factory=dict)
+    population: IntegerArray | None = None  # (attributes, persons) the table of k-map, in the same codes
 
     @property
     def records(self) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedTable
+from shoal.models.rules import HistogramRule
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,30 @@ class Model(ABC):
     def spec(self) -> str:
         """The command-line form, e.g. `l-diversity:disease:3`; parsing it gives the model back."""
 
+    def public_spec(self) -> str:
+        """The form for certificates and reports: a value of the data that the model names is only a digest."""
+        return self.spec()
+
+    @property
+    def size_only(self) -> bool:
+        """True when a group of `minimal_size` records is always safe, whoever is in it."""
+        return False
+
+    def named_values(self) -> tuple[tuple[str, str], ...]:
+        """(column, value as text) of every value of the data that the model names."""
+        return ()
+
+    def count_persons(self, person: str) -> Model:
+        """The same model with its k counting distinct persons instead of records; most models have no k."""
+        return self
+
     def columns(self) -> tuple[str, ...]:
         """The columns, other than quasi-identifiers, that the model looks at."""
         return ()
+
+    def rules(self) -> tuple[HistogramRule, ...] | None:
+        """What the model demands of histograms, for the kernels; None if it cannot be said that way."""
+        return None
 
     def minimal_size(self) -> int:
         """No group with fewer records than this is ever safe."""
@@ -62,7 +84,16 @@ class Requirement:
     @property
     def size_only(self) -> bool:
         """True when a group of at least `k` records is always safe: only k-anonymity was asked for."""
-        return all(model.name == "k-anonymity" for model in self.models)
+        return all(model.size_only for model in self.models)
+
+    def count_persons(self, person: str | None) -> Requirement:
+        """k counts the distinct values of this column everywhere; None leaves the requirement as it is."""
+        if person is None:
+            return self
+        return Requirement(tuple(model.count_persons(person) for model in self.models))
+
+    def named_values(self) -> tuple[tuple[str, str], ...]:
+        return tuple(dict.fromkeys(pair for model in self.models for pair in model.named_values()))
 
     @property
     def monotone(self) -> bool:

@@ -2,11 +2,14 @@
 
 L. Sweeney, k-anonymity: a model for protecting privacy, Int. J. Uncertainty, Fuzziness and Knowledge-Based
 Systems 10(5), 2002. P. Samarati, Protecting respondents' identities in microdata release, IEEE TKDE 13(6), 2001.
+
+When a person can have several records, k records may be one person: with `person` the model counts the distinct
+values of that column instead.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,13 +17,17 @@ from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Model
+from shoal.models.forms import escape
+from shoal.models.histograms import histogram_deficits
+from shoal.models.rules import HistogramRule, RuleKind
 
 
 @dataclass(frozen=True)
 class KAnonymity(Model):
-    """Every group has at least k records."""
+    """Every group has at least k records, or k persons if a person column is named."""
 
     k: int
+    person: str | None = None
     name: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "every record shares its quasi-identifiers with at least k - 1 others"
     citation: ClassVar[str] = "Samarati 2001; Sweeney 2002"
@@ -30,11 +37,27 @@ class KAnonymity(Model):
             raise ValueError(f"k must be at least 2, not {self.k}: with k = 1 nobody is hidden")
 
     def spec(self) -> str:
-        return f"k-anonymity:{self.k}"
+        return f"k-anonymity:{self.k}" + (f":{escape(self.person)}" if self.person is not None else "")
+
+    @property
+    def size_only(self) -> bool:
+        return self.person is None
+
+    def columns(self) -> tuple[str, ...]:
+        return () if self.person is None else (self.person,)
+
+    def count_persons(self, person: str) -> KAnonymity:
+        return replace(self, person=person)
 
     def minimal_size(self) -> int:
         return self.k
 
+    def rules(self) -> tuple[HistogramRule, ...]:
+        kind = RuleKind.SIZE if self.person is None else RuleKind.DISTINCT
+        return (HistogramRule(kind, self.person, (float(self.k),)),)
+
     def deficits(self, table: EncodedTable, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
+        if self.person is not None:
+            return histogram_deficits(self.rules()[0], table, groups, count)
         sizes = np.bincount(groups, minlength=count)
         return np.maximum(0, self.k - sizes).astype(np.float64)

@@ -1,0 +1,46 @@
+# Everything here makes its own virtual environment. Python >= 3.11, pip and make are all that is needed.
+PYTHON ?= python3
+VENV ?= .venv
+ORACLE ?= .venv-oracle
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench experiments clean
+
+demo: $(VENV)/.demo
+	$(BIN)/shoal demo
+
+test: $(VENV)/.dev $(ORACLE)/.ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check src tests benchmarks experiments tools
+	$(BIN)/ruff format --check src tests benchmarks experiments tools
+	$(BIN)/mypy
+	$(BIN)/python tools/check_imports.py
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.run
+
+experiments: $(VENV)/.dev
+	$(BIN)/python -m experiments.run
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("Shoal needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@ $(VENV)/.demo
+
+# pycanon, a second opinion on released tables, pins old versions: it lives in an environment of its own.
+$(ORACLE)/.ready:
+	$(PYTHON) -m venv $(ORACLE)
+	$(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check pycanon
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(ORACLE) shoal-demo

@@ -1,0 +1,66 @@
+"""What the experiments share: where the tables are, results that survive an interruption, and pictures.
+
+Results are CSV files to which one line is added per finished case. A run that was stopped goes on where it was: the
+cases whose keys are already in the file are left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.charts.draw import save_picture
+
+ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+
+
+def data_folder(given: str | Path | None = None) -> Path:
+    """The folder of real tables: the one given, else the one that SHOAL_DATA names."""
+    named = given or os.environ.get("SHOAL_DATA")
+    if not named:
+        raise SystemExit("name the folder of real tables with --data or SHOAL_DATA")
+    folder = Path(named)
+    if not (folder / "adult").is_dir():
+        raise SystemExit(f"{folder} does not hold the folder 'adult'")
+    return folder
+
+
+def adult(
+    folder: Path, columns: Sequence[str] | None = None, file: str = "adult_complete.csv"
+) -> tuple[pl.DataFrame, dict[str, Path]]:
+    """A version of adult with the given columns (all by default), and the hierarchy files of these columns."""
+    frame = pl.read_csv(folder / "adult" / file)
+    if columns is not None:
+        frame = frame.select(columns)
+    files = {name: folder / "adult" / "hierarchies" / f"adult_hierarchy_{name}.csv" for name in frame.columns}
+    return frame, {name: path for name, path in files.items() if path.is_file()}
+
+
+def rows_done(file: Path, keys: Sequence[str]) -> set[tuple[str, ...]]:
+    """The keys, as text, of the cases that a result file already holds."""
+    if not file.is_file():
+        return set()
+    with file.open(newline="", encoding="utf-8") as lines:
+        return {tuple(row[key] for key in keys) for row in csv.DictReader(lines)}
+
+
+def append_row(file: Path, row: Mapping[str, Any]) -> None:
+    """Add one case to a result file; the first one writes the header."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = not file.is_file()
+    with file.open("a", newline="", encoding="utf-8") as lines:
+        writer = csv.DictWriter(lines, fieldnames=list(row))
+        if new:
+            writer.writeheader()
+        writer.writerow(dict(row))
+
+
+def save_chart(spec: dict[str, Any], path: Path) -> None:
+    """A chart as PNG or SVG, by the ending of the path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_picture(spec, path)

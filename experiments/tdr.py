@@ -1,0 +1,240 @@
+"""The experiments of the TDR paper: does masking keep the clusters?
+
+    python -m experiments.tdr --data FOLDER --out FOLDER [--quick] [--only threshold,size,multi,mixed,scale]
+
+- threshold: F-measure and match point for h = 5..100 and 2, 6, 10 clusters, basic and bisecting k-means, masking
+  guided by the clusters against masking guided by distortion; the QID is the top 9 attributes of a decision tree
+- size: the same for the top 3 to top 9 attributes, 6 clusters
+- multi: 30 random requirements of several QIDs against the union of their attributes
+- mixed: the recipient clusters in another way than the publisher
+- scale: seconds for 200,000 to 1,000,000 records with all 14 attributes, and with several QIDs
+
+Every case is one line in a CSV file; a run that was stopped goes on where it was. `experiments.tdr_report` turns the
+files into tables, tests and charts. `--quick` runs a part of the cases, to see that everything works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from experiments.common import adult, append_row, data_folder, rows_done
+from experiments.tdr_report import report
+from experiments.tdr_tables import expand, rank_attributes
+from shoal.algorithms.base import Context
+from shoal.cluster_release.comparison import cluster_table
+from shoal.cluster_release.framework import mask
+from shoal.cluster_release.prepare import Prepared, prepare, required_models
+from shoal.evaluate.clusters import compare_clusterings
+from shoal.models.base import Requirement
+from shoal.recode.release import RecodeOptions, recode
+
+KINDS = ("kmeans", "bisecting")
+MODES = {"cluster": "information", "distort": "distort"}
+CLUSTERS = (2, 6, 10)
+EXPERIMENTS = ("threshold", "size", "multi", "mixed", "scale")
+KEYS = ("experiment", "table", "kind", "recipient", "clusters", "guided", "requirement", "h")
+
+Requirements = Sequence[tuple[Sequence[str], int]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One masking, and one comparison of clusters."""
+
+    experiment: str
+    table: str
+    kind: str  # the publisher's clusterer
+    recipient: str
+    clusters: int
+    guided: str
+    requirement: str  # its name
+    h: int
+    qids: tuple[tuple[str, ...], ...]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return tuple(str(getattr(self, name)) for name in KEYS)
+
+
+class Tables:
+    """The raw tables, their clusters and their ranked attributes, each computed once."""
+
+    def __init__(self, folder: Path) -> None:
+        frame, files = adult(folder)
+        self.frames = {
+            "adult": frame.drop("income"),
+            "crx": pl.read_csv(folder / "crx" / "crx_complete.csv").drop("A16"),
+        }
+        self.files: dict[str, dict[str, Any]] = {"adult": {n: p for n, p in files.items() if n != "income"}, "crx": {}}
+        self.masked_labels: dict[tuple[Any, ...], np.ndarray] = {}
+
+    @lru_cache(maxsize=64)  # noqa: B019  (one object for the whole run)
+    def prepared(self, table: str, quasi: tuple[str, ...]) -> Prepared:
+        files = {name: path for name, path in self.files[table].items()}
+        return prepare(self.frames[table], quasi, (), files, {}, (), (), None)
+
+    @lru_cache(maxsize=64)  # noqa: B019
+    def labels(self, table: str, kind: str, clusters: int) -> np.ndarray:
+        frame = self.frames[table]
+        return cluster_table(frame, self.prepared(table, tuple(frame.columns)).domains, kind, clusters)
+
+    @lru_cache(maxsize=64)  # noqa: B019
+    def ranked(self, table: str, kind: str, clusters: int) -> tuple[str, ...]:
+        whole = self.prepared(table, tuple(self.frames[table].columns)).table
+        return rank_attributes(whole, self.labels(table, kind, clusters), clusters)
+
+    def cluster_release(self, release: pl.DataFrame, table: str, kind: str, clusters: int) -> np.ndarray:
+        """Equal releases come out of neighbouring thresholds; they are clustered once."""
+        key = (table, kind, clusters, int(release.hash_rows(seed=1).hash().sum()))
+        if key not in self.masked_labels:
+            domains = self.prepared(table, tuple(release.columns)).domains
+            self.masked_labels[key] = cluster_table(release, domains, kind, clusters)
+        return self.masked_labels[key]
+
+
+def run_case(case: Case, tables: Tables) -> dict[str, Any]:
+    labels = tables.labels(case.table, case.kind, case.clusters)
+    if case.guided == "raw":  # nothing is masked: only the two clusterers differ
+        masked, classes, seconds = tables.labels(case.table, case.recipient, case.clusters), 0, 0.0
+    else:
+        quasi = tuple(name for name in tables.frames[case.table].columns if any(name in qid for qid in case.qids))
+        ready = tables.prepared(case.table, quasi)
+        models = required_models(case.h, [(qid, case.h) for qid in case.qids], ())
+        start = time.process_time()
+        clustering = mask(ready.table, labels, Requirement.of(models), MODES[case.guided], None, Context())
+        seconds = time.process_time() - start
+        release = recode(tables.frames[case.table], ready.table, ready.codebook, clustering, [], RecodeOptions())
+        masked = tables.cluster_release(release, case.table, case.recipient, case.clusters)
+        classes = int(clustering.groups.max()) + 1
+    found = compare_clusterings(labels, masked)
+    return {
+        **dict(zip(KEYS, case.key, strict=True)),
+        "f_measure": round(found.f_measure, 6),
+        "match_point": round(found.match_point, 6),
+        "adjusted_rand": round(found.adjusted_rand, 6),
+        "mutual_information": round(found.mutual_information, 6),
+        "classes": classes,
+        "seconds": round(seconds, 4),
+    }
+
+
+def thresholds(quick: bool) -> tuple[int, ...]:
+    return (5, 50, 100) if quick else tuple(range(5, 101, 5))
+
+
+def threshold_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+    for kind in KINDS:
+        for clusters in CLUSTERS:
+            top = tables.ranked(table, kind, clusters)[:9]
+            for h in thresholds(quick):
+                for guided in MODES:
+                    yield Case("threshold", table, kind, kind, clusters, guided, "top9", h, (top,))
+
+
+def size_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+    for kind in KINDS:
+        ranked = tables.ranked(table, kind, 6)
+        for size in (3, 6, 9) if quick else range(3, 10):
+            for h in thresholds(quick):
+                for guided in MODES:
+                    yield Case("size", table, kind, kind, 6, guided, f"top{size}", h, (ranked[:size],))
+
+
+def multi_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+    """Each requirement has 3 to 7 QIDs of one length between 2 and 9, drawn at random."""
+    names = tables.frames[table].columns
+    for number in range(4 if quick else 30):
+        qids = random_qids(names, number)
+        union = tuple(name for name in names if any(name in qid for qid in qids))
+        for kind in KINDS:
+            for h in (50,) if quick else (20, 50, 80):
+                yield Case("multi", table, kind, kind, 6, "cluster", f"multi-{number}", h, qids)
+                yield Case("multi", table, kind, kind, 6, "cluster", f"single-{number}", h, (union,))
+
+
+def random_qids(names: Sequence[str], number: int) -> tuple[tuple[str, ...], ...]:
+    random = np.random.default_rng([5, number])
+    count, length = int(random.integers(3, 8)), int(random.integers(2, 10))
+    drawn = (tuple(sorted(random.choice(names, length, replace=False).tolist())) for _ in range(count))
+    return tuple(dict.fromkeys(drawn))
+
+
+def mixed_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+    for kind, recipient in (KINDS, KINDS[::-1]):
+        for clusters in CLUSTERS:
+            yield Case("mixed", table, kind, recipient, clusters, "raw", "none", 0, ())
+            top = tables.ranked(table, kind, clusters)[:9]
+            for h in thresholds(quick):
+                yield Case("mixed", table, kind, recipient, clusters, "cluster", "top9", h, (top,))
+
+
+CASES = {"threshold": threshold_cases, "size": size_cases, "multi": multi_cases, "mixed": mixed_cases}
+
+
+def run_scale(tables: Tables, out: Path, quick: bool) -> None:
+    """Seconds of masking alone, for adult blown up by altered copies of its records."""
+    file = out / "tdr_scale.csv"
+    keys = ("records", "requirement")
+    done = rows_done(file, keys)
+    frame, files = tables.frames["adult"], tables.files["adult"]
+    for records in (100_000, 200_000) if quick else range(200_000, 1_000_001, 200_000):
+        requirements: dict[str, Requirements] = {"all": [(tuple(frame.columns), 50)]}
+        for number in range(2 if quick else 5):
+            requirements[f"multi-{number}"] = [(qid, 50) for qid in random_qids(frame.columns, number)]
+        if all((str(records), name) in done for name in requirements):
+            continue
+        large = expand(frame, records)
+        ready = prepare(large, tuple(frame.columns), (), files, {}, (), (), None)
+        small = tables.labels("adult", "kmeans", 6)
+        labels = np.resize(small, records).astype(np.int32)
+        for name, qids in requirements.items():
+            if (str(records), name) in done:
+                continue
+            quasi = tuple(column for column in frame.columns if any(column in qid for qid, _ in qids))
+            table = (
+                ready.table
+                if len(quasi) == len(frame.columns)
+                else prepare(
+                    large.select(quasi), quasi, (), {n: p for n, p in files.items() if n in quasi}, {}, (), (), None
+                ).table
+            )
+            start, wall = time.process_time(), time.perf_counter()
+            found = mask(table, labels, Requirement.of(required_models(50, qids, ())), "information", None, Context())
+            row = {"records": records, "requirement": name, "qids": len(qids), "attributes": len(quasi)}
+            row |= {"seconds": round(time.process_time() - start, 3), "wall": round(time.perf_counter() - wall, 3)}
+            append_row(file, {**row, "steps": len(found.details["steps"]), "classes": int(found.groups.max()) + 1})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The experiments of the TDR paper")
+    parser.add_argument("--data", help="folder of real tables (or SHOAL_DATA)")
+    parser.add_argument("--out", required=True, type=Path, help="folder for results; finished cases are kept")
+    parser.add_argument("--quick", action="store_true", help="a part of the cases")
+    parser.add_argument("--only", default=",".join(EXPERIMENTS), help="experiments to run, with commas between")
+    parser.add_argument("--tables", default="adult,crx", help="tables to use, with commas between")
+    options = parser.parse_args()
+    tables = Tables(data_folder(options.data))
+    for experiment in options.only.split(","):
+        if experiment == "scale":
+            run_scale(tables, options.out, options.quick)
+            continue
+        file = options.out / f"tdr_{experiment}.csv"
+        done = rows_done(file, KEYS)
+        for table in options.tables.split(","):
+            for case in CASES[experiment](tables, table, options.quick):
+                if case.key not in done:
+                    append_row(file, run_case(case, tables))
+    report(options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The parts of the flagship algorithm; `shoal.algorithms.shoal` puts them together."""

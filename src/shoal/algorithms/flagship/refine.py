@@ -1,0 +1,116 @@
+"""Rounds of refinement: cut the groups into blocks, anneal and rebuild inside every block, and cut differently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.algorithms.base import Context
+from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state, random_state
+from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
+from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
+from shoal.kernels.flagship_grow import make_pool
+from shoal.kernels.flagship_rebuild import rebuild
+from shoal.kernels.flagship_state import State, measure_all
+
+_PIECE = 2_000_000  # trials between two chances to interrupt
+
+
+@dataclass(frozen=True)
+class Round:
+    """What happens in one round. Temperatures are in units of the loss of one record."""
+
+    block_size: int
+    trials: float  # annealing trials per item
+    hot: float
+    cold: float
+    power: float  # of the smoothed cost; 0 is the true cost
+    rebuilds: float  # per group
+    rebuild_temperature: float
+    candidates: int = 8
+    partners: int = 3
+    polish: int = 1  # moves and swaps after a rebuild, per record
+    widest: int = 4  # groups that are rebuilt together
+
+
+def refine(
+    problem: SearchProblem, group: IntegerArray, plan: Round, context: Context, stream: int
+) -> tuple[IntegerArray, float]:
+    """One round: the new group of every item, and the energy (true cost) of all groups."""
+    blocks = cut_groups(problem, group, plan.block_size, 1.0, context.random(3, stream))
+
+    def work(number: int) -> tuple[IntegerArray, float]:
+        local = renumber(group[blocks[number]])
+        random = random_state(context.random(4, stream, number))
+        state = search_block(problem, blocks[number], local, plan, random)
+        return renumber(state.group), float(state.energy.sum())
+
+    refined = np.empty_like(group)
+    used, energy = 0, 0.0
+    for block, (local, part) in zip(blocks, context.map(work, range(len(blocks))), strict=True):
+        refined[block] = local + used
+        used += int(local.max()) + 1
+        energy += part
+    return refined, energy
+
+
+def renumber(group: IntegerArray) -> IntegerArray:
+    """The same groups with the numbers 0, 1, ... and no gaps."""
+    present = np.zeros(int(group.max()) + 1, dtype=np.int32)
+    present[group] = 1
+    return (np.cumsum(present, dtype=np.int32) - 1)[group]
+
+
+def search_block(
+    problem: SearchProblem, items: IntegerArray, group: IntegerArray, plan: Round, random: NDArray[np.uint64]
+) -> State:
+    """Anneal and rebuild one block."""
+    largest = int(problem.item_weight[items].sum()) + 1
+    spare = 2 + int(group.max()) // 10
+    state = make_state(problem, items, group, count_values(problem.k, plan.power, largest), spare)
+    candidates = candidate_groups(state, plan.candidates)
+    for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), plan.hot, plan.cold):
+        anneal(state, candidates, problem.k, part, hot, cold, plan.partners, random)
+    if plan.power > 0.0:
+        state.value_of_count[1:] = 1.0
+        measure_all(state)
+    _rebuild(state, candidates, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random)
+    return state
+
+
+def candidate_groups(state: State, wanted: int) -> IntegerArray:
+    """(items, wanted) the groups that each item would make least worse."""
+    items, groups = state.group.shape[0], state.size.shape[0]
+    costs = np.empty((state.step.shape[0], groups), dtype=np.float32)
+    joining_costs(state, costs)
+    candidates = np.empty((items, wanted), dtype=np.int32)
+    scores, best = np.empty(groups, dtype=np.float32), np.empty(wanted, dtype=np.float32)
+    chunk = max(1, 20 * _PIECE // groups)
+    for first in range(0, items, chunk):
+        find_candidates(state, costs, first, min(items, first + chunk), candidates, scores, best)
+    return candidates
+
+
+def _rebuild(
+    state: State, candidates: IntegerArray, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]
+) -> None:
+    items, layers = state.features.shape
+    pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
+    while rebuilds > 0:
+        part = min(rebuilds, max(1, _PIECE // (10 * k)))
+        rebuild(state, candidates, pool, k, part, plan.rebuild_temperature, plan.polish, plan.widest, random)
+        rebuilds -= part
+
+
+def _pieces(trials: int, hot: float, cold: float) -> list[tuple[float, float, int]]:
+    """Cut a falling temperature into pieces of bounded length."""
+    count = -(-trials // _PIECE)
+    edges = [trials * piece // count for piece in range(count + 1)] if count else []
+    fall = cold / hot if hot > 0 else 1.0
+    return [
+        (hot * fall ** (begin / trials), hot * fall ** (end / trials), end - begin)
+        for begin, end in pairwise(edges)
+    ]

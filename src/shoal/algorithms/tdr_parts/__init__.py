@@ -1,0 +1,1 @@
+"""The parts of top-down refinement: its conditions, cut values, groups, search and outcome."""

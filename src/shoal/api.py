@@ -1,0 +1,61 @@
+"""The library's front door: one call from a frame to a verified release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.algorithms.base import Algorithm
+from shoal.errors import InputError, Problem
+from shoal.job import Job
+from shoal.models.base import Model
+from shoal.pipeline import run_frame
+from shoal.progress import ProgressCallback, silent
+from shoal.result import Result
+
+
+def anonymize(
+    frame: Any,
+    *,
+    quasi: Sequence[str],
+    k: int | None = None,
+    sensitive: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    models: Sequence[Model | str] = (),
+    hierarchies: Mapping[str, Any] | str | None = None,
+    algorithm: str | Algorithm = "shoal",
+    seed: int = 0,
+    progress: ProgressCallback = silent,
+    **settings: Any,
+) -> Result:
+    """Anonymize a pandas or polars frame or a pyarrow table.
+
+    `quasi` columns are generalized until every record shares its values with at least k - 1 others, `identifiers`
+    are dropped, all else is kept. `models` may be objects (`shoal.LDiversity(3, "disease")`) or their text form.
+    `hierarchies` maps columns to hierarchies (files, nested dicts, builders) or names a folder of files. Further
+    `settings` are those of a `Job`: priorities, scales, missing, recoding, effort, threads ... The result's `release`
+    is the kind of frame that came in, in the same row order; the input is untouched.
+    """
+    if frame is None:
+        raise InputError(Problem("no-input", "no frame is given"))
+    objects = tuple(model for model in models if isinstance(model, Model))
+    if isinstance(algorithm, Algorithm):
+        settings["parameters"] = algorithm.parameters()
+        algorithm = algorithm.name
+    job = Job.make(
+        quasi=_tuple(quasi),
+        k=k,
+        sensitive=_tuple(sensitive),
+        identifiers=_tuple(identifiers),
+        models=tuple(model for model in models if not isinstance(model, Model)),
+        hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
+        algorithm=algorithm,
+        seed=seed,
+        **settings,
+    )
+    return run_frame(job, frame, models=objects, progress=progress)
+
+
+def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:
+    """A single name is meant as a list of one."""
+    return (names,) if isinstance(names, str) else tuple(names)

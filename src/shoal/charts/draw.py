@@ -1,0 +1,79 @@
+"""Drawing without a network: the script that a page embeds once, and pictures for papers.
+
+Both need the extra `report` (vl-convert). Without it `script()` is None and a page shows its tables only.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, Problem
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+@lru_cache(maxsize=1)
+def script() -> str | None:
+    """Vega, Vega-Lite and Vega-Embed as one script that sets `window.vegaEmbed`; None if vl-convert is not installed.
+
+    Bundling takes seconds, so the text is kept in the user's own cache folder, under the version that made it.
+    """
+    try:
+        made_by = version("vl-convert-python")
+    except PackageNotFoundError:
+        return None
+    kept = _cache_file(made_by)
+    if kept is not None and kept.is_file():
+        return kept.read_text(encoding="utf-8")
+    text = _bundle()
+    if kept is not None:
+        _keep(kept, text)
+    return text
+
+
+def _bundle() -> str:
+    import vl_convert
+
+    # A page ends its script at the first closing tag, wherever it stands.
+    bundle: str = vl_convert.javascript_bundle(_SNIPPET)
+    return bundle.replace("</script", "<\\/script")
+
+
+def _cache_file(made_by: str) -> Path | None:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    folder = Path(base) / "shoal"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    return folder / f"vega-{made_by}.js"
+
+
+def _keep(file: Path, text: str) -> None:
+    part = file.with_suffix(f".{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(file)
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+def save_picture(spec: dict[str, Any], path: str | Path, *, scale: float = 2.0) -> None:
+    """A chart as PNG or SVG, by the ending of the path. Needs vl-convert, no browser."""
+    try:
+        import vl_convert
+    except ImportError:
+        hint = "pip install 'shoal[report]'"
+        raise InputError(Problem("not-installed", "pictures need vl-convert", None, hint)) from None
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind == ".svg":
+        path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    elif kind == ".png":
+        path.write_bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+    else:
+        raise InputError(Problem("unknown-format", f"pictures are .png or .svg, not '{kind}'"))

@@ -1,0 +1,192 @@
+"""Every problem of a job with its table, found at once, before any work.
+
+`check_settings` needs the job only; `check_table` also looks at the columns of the table, finds out the scales and
+builds the hierarchies. The pipeline calls both and raises whatever they found together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import polars as pl
+
+from shoal.algorithms.base import Algorithm
+from shoal.algorithms.registry import algorithm_class, make_algorithm
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.hierarchies.files import find_hierarchy_files
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.hierarchies.spec import make_hierarchy
+from shoal.job import Job
+from shoal.models.base import Model, Requirement
+from shoal.models.k_anonymity import KAnonymity
+from shoal.models.registry import parse_model
+from shoal.tables.atomic import check_output
+from shoal.tables.scales import find_scale, is_missing
+from shoal.tables.schema import Attribute, Role, Scale
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the job says, as objects; None where it says something wrong."""
+
+    algorithm: Algorithm | None
+    requirement: Requirement | None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the table is: every column with role and scale, and the hierarchies of those that have one."""
+
+    attributes: tuple[Attribute, ...]
+    hierarchies: dict[str, Hierarchy]
+
+    @property
+    def quasi(self) -> tuple[Attribute, ...]:
+        return tuple(item for item in self.attributes if item.role is Role.QUASI_IDENTIFYING)
+
+
+def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] = ()) -> Settings:
+    """What can be told without the table. `models` are given as objects, besides those of the job."""
+    if not job.quasi:
+        hint = "name the columns by which a person could be recognised, e.g. --quasi age,sex,postcode"
+        problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint=hint))
+    for name, weight in job.priorities.items():
+        if not (math.isfinite(weight) and weight >= 0):
+            problems.append(Problem("bad-priority", "a priority must be a number of at least 0", name))
+    for output in (job.output, job.certificate, job.report):
+        if output is not None:
+            problems += check_output(output, [job.input] if job.input is not None else [])
+    outputs = [Path(path).resolve() for path in (job.output, job.certificate, job.report) if path is not None]
+    if len(set(outputs)) < len(outputs):
+        problems.append(Problem("same-output", "two outputs of this call have the same path"))
+    return Settings(_algorithm(job, problems), _requirement(job, models, problems))
+
+
+def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
+    parameters = dict(job.parameters)
+    try:
+        known = {item.name for item in fields(algorithm_class(job.algorithm))}
+        if job.effort is not None:
+            if "effort" in known:
+                parameters["effort"] = job.effort
+            else:
+                message = f"algorithm '{job.algorithm}' has no effort to set"
+                problems.append(Problem("unknown-parameter", message, hint="'shoal' has"))
+        if job.class_column is not None and "class_column" in known:
+            parameters["class_column"] = job.class_column
+        return make_algorithm(job.algorithm, **parameters)
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _requirement(job: Job, given: tuple[Model, ...], problems: list[Problem]) -> Requirement | None:
+    models: list[Model] = []
+    before = len(problems)
+    if job.k is not None:
+        try:
+            models.append(KAnonymity(job.k))
+        except ValueError as error:
+            problems.append(Problem("bad-k", str(error)))
+    for spec in job.models:
+        try:
+            models.append(parse_model(spec))
+        except InputError as error:
+            problems.extend(error.problems)
+    models.extend(given)
+    if len(problems) > before:
+        return None
+    if not models:
+        if any(problem.reason == "bad-k" for problem in problems):  # said already, in other words
+            return None
+        problems.append(Problem("no-model", "no k and no model is given", hint="e.g. -k 10"))
+        return None
+    return Requirement.of(models)
+
+
+def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None, problems: list[Problem]) -> None:
+    """Names that the table lacks, and columns with two roles."""
+    known = frame.columns
+    roles = [("quasi", job.quasi), ("sensitive", job.sensitive), ("identifiers", job.identifiers)]
+    named = [(name, setting) for setting, names in roles for name in names]
+    for setting, column in (("class", job.class_column), ("person", job.person)):
+        if column is not None:
+            named.append((column, setting))
+    for setting, columns in (
+        ("scales", job.scales),
+        ("orders", job.orders),
+        ("priorities", job.priorities),
+        ("recodings", job.recodings),
+        ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else {}),
+        ("models", dict.fromkeys(requirement.columns()) if requirement is not None else {}),
+    ):
+        named += [(name, setting) for name in columns]
+    for name, setting in dict.fromkeys(named):
+        if name not in known:
+            message = f"the table has no such column (named in '{setting}')"
+            problems.append(Problem("unknown-column", message, name, did_you_mean(name, known)))
+    for name, count in Counter(name for name, setting in named if setting in dict(roles)).items():
+        if count > 1:
+            problems.append(Problem("two-roles", "the column has two roles, or one of them twice", name))
+
+
+def check_table(
+    job: Job, frame: pl.DataFrame, requirement: Requirement | None, problems: list[Problem]
+) -> Schema | None:
+    """Roles, scales and hierarchies of the table; None if it cannot be told because of problems."""
+    before = len(problems)
+    check_columns(job, frame, requirement, problems)
+    if len(problems) > before:
+        return None
+    specs = _hierarchy_specs(job, problems)
+    looked_at = set(requirement.columns()) if requirement is not None else set()
+    attributes = []
+    hierarchies: dict[str, Hierarchy] = {}
+    for name in frame.columns:
+        role = _role(job, name, looked_at)
+        matters = role in (Role.QUASI_IDENTIFYING, Role.SENSITIVE) or name in looked_at
+        scale = _scale(job, frame[name], problems) if matters else Scale.CATEGORY
+        attributes.append(Attribute(name, role, scale, job.orders.get(name)))
+        if matters and name in specs:
+            present = frame[name].filter(~is_missing(frame[name], job.missing)).unique().sort().cast(pl.String)
+            try:
+                hierarchies[name] = make_hierarchy(specs[name], present.to_list(), name, None)
+            except InputError as error:
+                problems.extend(error.problems)
+    for name, recoding in job.recodings.items():
+        if recoding == "nodes" and name not in specs:
+            problems.append(Problem("no-hierarchy", "to release nodes, the column needs a hierarchy", name))
+    return Schema(tuple(attributes), hierarchies) if len(problems) == before else None
+
+
+def _role(job: Job, name: str, looked_at: set[str]) -> Role:
+    if name in job.quasi:
+        return Role.QUASI_IDENTIFYING
+    if name in job.identifiers or name == job.person:
+        return Role.IDENTIFYING
+    if name in job.sensitive or name in looked_at:
+        return Role.SENSITIVE
+    return Role.INSENSITIVE
+
+
+def _scale(job: Job, column: pl.Series, problems: list[Problem]) -> Scale:
+    if column.name in job.orders:
+        return Scale.ORDERED
+    given = job.scales.get(column.name)
+    if given is Scale.ORDERED:
+        hint = "give 'orders', the values from low to high"
+        problems.append(Problem("no-order", "an ordered category needs its order", column.name, hint))
+    return given if given is not None else find_scale(column, job.missing)
+
+
+def _hierarchy_specs(job: Job, problems: list[Problem]) -> dict[str, object]:
+    if isinstance(job.hierarchies, dict):
+        return dict(job.hierarchies)
+    try:
+        return dict(find_hierarchy_files(job.hierarchies, [*job.quasi, *job.sensitive]))
+    except InputError as error:
+        problems.extend(error.problems)
+        return {}

@@ -1,0 +1,175 @@
+"""`shoal anonymize`: from a table to a verified release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from shoal.cli import options
+from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
+from shoal.errors import Problem
+from shoal.pipeline import run
+from shoal.result import Result
+
+Names = Annotated[str | None, typer.Option(metavar="A,B,C")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("anonymize", help="Read a table, make it safe, check the released values, write the release.")(
+        anonymize
+    )
+
+
+def anonymize(
+    data: Annotated[Path | None, typer.Argument(help="the table: CSV, Parquet or Arrow")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="where the release goes")] = None,
+    quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
+    k: Annotated[str | None, typer.Option("-k", help="smallest number of records that look the same")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="sensitive columns, kept", metavar="A,B")] = None,
+    identifiers: Annotated[str | None, typer.Option(help="identifying columns, dropped", metavar="A,B")] = None,
+    class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
+    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="see 'shoal algorithms'")] = None,
+    parameter: Annotated[list[str] | None, typer.Option(help="of the algorithm: NAME=VALUE (repeatable)")] = None,
+    effort: Annotated[str | None, typer.Option(help="low, default, high, or a number")] = None,
+    priority: Annotated[list[str] | None, typer.Option(help="weights of columns: a=1,b=0.5")] = None,
+    scale: Annotated[list[str] | None, typer.Option(help="integer, decimal, date or category: zip=category")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    recoding: Annotated[str | None, typer.Option(help="of numbers: range, mean, midpoint or nodes")] = None,
+    recode: Annotated[list[str] | None, typer.Option(help="recoding of single columns: age=nodes")] = None,
+    suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="of the CSV file, if it is not found out")] = None,
+    encoding: Annotated[str | None, typer.Option(help="of the CSV file, if it is not found out")] = None,
+    quote: Annotated[str | None, typer.Option(help="of the CSV file, if it is not found out")] = None,
+    header: Annotated[bool | None, typer.Option(help="whether the CSV file has one, if it is not found out")] = None,
+    seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
+    threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
+    job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
+    report: Annotated[Path | None, typer.Option(help="where the report goes (HTML)")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
+    debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
+) -> None:
+    problems: list[Problem] = []
+    csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    settings: dict[str, Any] = {
+        "input": data,
+        "output": output,
+        "quasi": options.names(quasi),
+        "sensitive": options.names(sensitive),
+        "identifiers": options.names(identifiers),
+        "class": class_column,
+        "person": person,
+        "k": options.whole_number(k, "-k", problems),
+        "models": tuple(model or ()),
+        "hierarchies": hierarchies,
+        "algorithm": algorithm,
+        "parameters": _typed(options.pairs(parameter, "--parameter", problems)),
+        "effort": options.effort_value(effort),
+        "priorities": options.decimal_pairs(priority, "--priority", problems),
+        "scales": options.pairs(scale, "--scale", problems),
+        "missing": tuple(missing or ()),
+        "recoding": recoding,
+        "recodings": options.pairs(recode, "--recode", problems),
+        "suppression_limit": options.decimal_number(suppression_limit, "--suppression-limit", problems),
+        "csv": {name: value for name, value in csv.items() if value is not None},
+        "seed": options.whole_number(seed, "--seed", problems),
+        "threads": options.whole_number(threads, "--threads", problems),
+        "certificate": certificate,
+        "report": report,
+    }
+    made = options.make_job(job, settings, problems)
+    if made.output is None:
+        problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
+    with ProgressBar(quiet or as_json) as progress:
+        result = run(made, progress=progress, trace=_trace if debug else None, earlier=problems)
+    if as_json:
+        print_json({"ok": True, "output": str(made.output), **result.summary()})
+    elif not quiet:
+        print_result(result, made.output)
+
+
+def _typed(parameters: dict[str, str]) -> dict[str, Any]:
+    """`true`, `3` and `0.5` are what they look like; anything else is text."""
+    read = {name: yaml.safe_load(text) for name, text in parameters.items()}
+    return {name: value if isinstance(value, bool | int | float) else parameters[name] for name, value in read.items()}
+
+
+def _trace(stage: str, value: Any) -> None:
+    shape = getattr(value, "shape", None)
+    size = f" {shape[0]:,} x {shape[1]}" if isinstance(shape, tuple) and len(shape) == 2 else ""
+    if isinstance(value, tuple) and hasattr(value[0], "rows"):
+        size = f" {value[0].records:,} records, {value[0].rows:,} distinct rows, {value[0].width} quasi-identifiers"
+    if hasattr(value, "groups"):
+        size = f" {int(value.groups.max()) + 1:,} groups"
+    if hasattr(value, "smallest_class"):
+        size = f" {value.classes:,} classes, the smallest of {value.smallest_class}"
+    print_note(f"{stage}:{size} ({type(value).__name__})")
+
+
+def print_result(result: Result, output: Path | None) -> None:
+    """A summary that a person understands."""
+    certificate, risk = result.certificate, result.risk
+    print_table(
+        "Release",
+        ("", ""),
+        [
+            ("Records", f"{certificate['records']['released']:,}"),
+            ("Suppressed records", f"{certificate['records']['suppressed']:,}"),
+            ("Groups of records that look the same", f"{certificate['classes']:,}"),
+            ("Smallest group (k reached)", f"{certificate['smallest_class']:,}"),
+            ("Information lost (GCP, 0 to 1)", f"{result.metrics['gcp']:.4f}"),
+            *_bound_rows(result),
+        ],
+        right=(1,),
+    )
+    print_table(
+        "Information lost per attribute (0: exact, 1: nothing left)",
+        ("attribute", "loss"),
+        [(name, f"{values['gcp']:.4f}") for name, values in result.per_attribute.items()],
+        right=(1,),
+    )
+    print_table(
+        "Chance that somebody who knows a person's attributes finds the record",
+        ("", "before", "after"),
+        [
+            ("for the most exposed person", f"{risk['before']['highest']:.1%}", f"{risk['after']['highest']:.1%}"),
+            ("on average", f"{risk['before']['average']:.1%}", f"{risk['after']['average']:.1%}"),
+            ("persons who stand alone", f"{risk['before']['unique']:,.0f}", f"{risk['after']['unique']:,.0f}"),
+        ],
+        right=(1, 2),
+    )
+    print_table("Checked on the released values", ("requirement", "result"), _check_rows(certificate))
+    took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.seconds.items())
+    print_text(f"{took}")
+    if output is not None:
+        print_text(f"written: {output}")
+
+
+def _check_rows(certificate: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (
+            check["model"],
+            f"{'holds' if check['passed'] else 'FAILS'} ({check['measure']}: {_number(check['measured'])})",
+        )
+        for check in certificate["checks"]
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "unbounded" if value is None else f"{value:.6g}"
+
+
+def _bound_rows(result: Result) -> list[tuple[str, str]]:
+    if "lower_bound" not in result.metrics:
+        return []
+    rows = [("No safe release can lose less than", f"{result.metrics['lower_bound']:.4f}")]
+    if "at_most_above_best" in result.metrics:
+        rows.append(("At most above the best possible", f"{result.metrics['at_most_above_best']:.0%}"))
+    return rows

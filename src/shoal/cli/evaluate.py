@@ -1,0 +1,110 @@
+"""`shoal evaluate`: loss, risk and usefulness of any release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.output import ProgressBar, print_json, print_table, print_text
+from shoal.errors import Problem
+from shoal.evaluate.evaluate import PARTS, EvaluationOptions
+from shoal.evaluation import evaluate_files
+from shoal.tables.atomic import atomic_output, check_output
+
+FAST = ("risk", "combinations", "attack", "utility", "queries")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("evaluate", help="Loss, risk and usefulness of a release, ours or another tool's.")(evaluate)
+
+
+def evaluate(
+    original: Annotated[Path, typer.Argument(help="the original table")],
+    release: Annotated[Path, typer.Argument(help="the released table, same row order")],
+    quasi: Annotated[str | None, typer.Option(help="quasi-identifiers (default: what differs)", metavar="A,B")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
+    class_column: Annotated[str | None, typer.Option("--class", help="a label to predict from the release")] = None,
+    k: Annotated[str | None, typer.Option("-k", help="the k that was asked for")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    population: Annotated[Path | None, typer.Option(help="a table of everybody, for the journalist's risk")] = None,
+    external: Annotated[Path | None, typer.Option(help="what an attacker knows, instead of the original")] = None,
+    sampling_fraction: Annotated[str | None, typer.Option(help="share of the population in the table")] = None,
+    threshold: Annotated[str | None, typer.Option(help="records above this risk are counted")] = None,
+    seed: Annotated[str | None, typer.Option(help="of samples and queries")] = None,
+    report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
+    public: Annotated[bool, typer.Option(help="the report leaves out what could help an attacker")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
+) -> None:
+    problems: list[Problem] = []
+    given: dict[str, Any] = {
+        "k": options.whole_number(k, "-k", problems),
+        "sensitive": options.names(sensitive) or None,
+        "class_column": class_column,
+        "sampling_fraction": options.decimal_number(sampling_fraction, "--sampling-fraction", problems),
+        "threshold": options.decimal_number(threshold, "--threshold", problems),
+        "seed": options.whole_number(seed, "--seed", problems),
+        "parts": PARTS if class_column is not None else FAST,
+    }
+    if report is not None:
+        problems += check_output(report, [original, release])
+    chosen = EvaluationOptions(**{name: value for name, value in given.items() if value is not None})
+    with ProgressBar(quiet or as_json) as progress:
+        evaluation, _, _ = evaluate_files(
+            original,
+            release,
+            quasi=options.names(quasi),
+            options=chosen,
+            hierarchies=hierarchies,
+            missing=tuple(missing or ()),
+            population=population,
+            external=external,
+            earlier=problems,
+            progress=progress,
+        )
+    content = evaluation.as_dict()
+    if report is not None:
+        with atomic_output(report) as path:
+            path.write_text(evaluation.report(public=public), encoding="utf-8")
+    if as_json:
+        print_json({"ok": True, **content})
+    else:
+        _print(content, report)
+
+
+def _print(found: dict[str, Any], report: Path | None) -> None:
+    before, after = found["risk"]["before"], found["risk"]["after"]
+    scores = found["scores"]
+    print_table(
+        f"{found['records']:,} records, quasi-identifiers: {', '.join(found['quasi'])}",
+        ("", "original", "release"),
+        [
+            ("Smallest class", f"{before['smallest_class']:,}", f"{after['smallest_class']:,}"),
+            ("Highest risk (prosecutor)", f"{before['highest']:.1%}", f"{after['highest']:.1%}"),
+            ("Average risk (marketer)", f"{before['average']:.1%}", f"{after['average']:.1%}"),
+            ("Records that stand alone", f"{before['unique']:,}", f"{after['unique']:,}"),
+        ],
+        right=(1, 2),
+    )
+    print_table("Loss", ("metric", "value"), [(n, f"{v:,.6g}") for n, v in scores["totals"].items()], right=(1,))
+    print_table(
+        "Loss per attribute (GCP)",
+        ("attribute", "loss"),
+        [(name, f"{value:.4f}") for name, value in scores["per_attribute"]["gcp"].items()],
+        right=(1,),
+    )
+    if found.get("queries"):
+        error = found["queries"]["median_error"]
+        print_text(
+            f"Counts in random ranges are off by {error:.1%} (median of {found['queries']['queries']:,} queries)."
+        )
+    for note in found["samples"]:
+        print_text(f"Sampled: {note}")
+    if scores["unreadable"]:
+        print_text(f"Cells that could not be read count as lost: {sum(scores['unreadable'].values()):,}")
+    if report is not None:
+        print_text(f"written: {report}")

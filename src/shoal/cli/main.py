@@ -1,0 +1,102 @@
+"""`shoal`: one file per verb, put together here; errors become messages and exit codes in one place."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+import shoal
+from shoal.cli import anonymize, demo, evaluate, inspect, lists, verify
+from shoal.cli.output import print_error, print_note, print_text
+from shoal.errors import InternalError, Problem, ShoalError
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="shoal",
+    help="Publish tables about people so that nobody in them can be singled out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print_text(f"shoal {shoal.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    pass
+
+
+for verb in (demo, inspect, anonymize, verify, evaluate, lists):
+    verb.register(app)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with 0 done, 1 our fault, 2 bad input, 3 the requirement does not hold."""
+    signal.signal(signal.SIGTERM, _stop)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_run(arguments))
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """A polite kill cleans up the same way as Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def _run(arguments: list[str]) -> int:
+    as_json = "--json" in arguments
+    try:
+        code: Any = app(args=arguments, standalone_mode=False)
+    except ShoalError as error:
+        print_error(error, as_json)
+        return error.exit_code
+    except typer.Exit as stop:
+        return int(stop.exit_code)
+    except typer.TyperException as error:
+        show = getattr(error, "show", None)  # a usage error knows how to show itself
+        if show is not None:
+            show()
+        else:
+            print_note(str(error))
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        print_note("stopped; nothing was written")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception as error:
+        _print_unforeseen(error, as_json)
+        return 1
+    return int(code) if isinstance(code, int) else 0
+
+
+def _print_unforeseen(error: Exception, as_json: bool) -> None:
+    """Name the kind of error and the place in our code, never its text, which may quote the data."""
+    if os.environ.get("SHOAL_DEBUG"):
+        traceback.print_exc()
+    places = [frame for frame in traceback.extract_tb(error.__traceback__) if "shoal" in frame.filename]
+    where = f" in {places[-1].name}, line {places[-1].lineno}" if places else ""
+    message = f"an unforeseen error ({type(error).__name__}{where}); nothing was written"
+    hint = "this is our fault; please report it. With SHOAL_DEBUG=1 the details are shown, which may quote your data"
+    print_error(InternalError(Problem("internal", message, hint=hint)), as_json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Command-line words to settings: lists, pairs and numbers, with every mistake collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, Problem
+from shoal.job import Job
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """`a,b,c` to its parts; a name that holds a comma is written twice quoted: `"a,b",c`."""
+    if text is None:
+        return ()
+    import csv
+
+    return tuple(part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip())
+
+
+def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict[str, str]:
+    """`a=1,b=2` (and the option repeated) to a mapping."""
+    found: dict[str, str] = {}
+    for text in texts or []:
+        for part in names(text):
+            name, sign, value = part.rpartition("=")
+            if not sign or not name.strip() or not value.strip():
+                problems.append(Problem("bad-option", f"{option}: write NAME=VALUE", hint=f"e.g. {option} age=2"))
+            else:
+                found[name.strip()] = value.strip()
+    return found
+
+
+def whole_number(text: str | None, option: str, problems: list[Problem]) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        reason = "bad-k" if option == "-k" else "bad-option"
+        problems.append(Problem(reason, f"{option} must be a whole number"))
+        return None
+
+
+def decimal_number(text: str | None, option: str, problems: list[Problem]) -> float | None:
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        problems.append(Problem("bad-option", f"{option} must be a number"))
+        return None
+
+
+def decimal_pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict[str, float]:
+    found = {}
+    for name, value in pairs(texts, option, problems).items():
+        number = decimal_number(value, option, problems)
+        if number is not None:
+            found[name] = number
+    return found
+
+
+def effort_value(text: str | None) -> str | float | None:
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def make_job(job_file: Path | None, settings: dict[str, Any], problems: list[Problem]) -> Job:
+    """The job file, if any, with the settings of the command line put over it; None means not given.
+
+    What is wrong with the command line, the job file and the settings is raised together by the caller's check.
+    """
+    given = {name: value for name, value in settings.items() if value not in (None, (), {}, [])}
+    try:
+        base = Job.load(job_file).model_dump(by_alias=True, exclude_unset=True) if job_file is not None else {}
+        job = Job.make(**{**base, **given})
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from None
+    return job

@@ -1,0 +1,117 @@
+"""All printing of the command line: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from shoal.errors import ShoalError
+from shoal.progress import Progress as Event
+from shoal.progress import ProgressCallback, silent
+
+STAGES = {
+    "read": "Reading",
+    "encode": "Encoding",
+    "cluster": "Clustering",
+    "recode": "Recoding",
+    "write": "Writing",
+    "verify": "Verifying",
+    "evaluate": "Evaluating",
+}
+
+
+def screen() -> Console:
+    return Console(highlight=False, soft_wrap=True)
+
+
+def error_screen() -> Console:
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(content: Any) -> None:
+    """One JSON object on standard output."""
+    json.dump(content, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False, default=_plain)
+    sys.stdout.write("\n")
+
+
+def _plain(value: Any) -> Any:
+    """numpy numbers and tuples inside details."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Iterable):
+        return list(value)
+    return str(value)
+
+
+def print_error(error: ShoalError, as_json: bool = False) -> None:
+    """Every problem on its own line; with --json also as an object on standard output."""
+    console = error_screen()
+    for problem in error.problems:
+        where = f"[bold]{escape(problem.column)}[/bold]: " if problem.column is not None else ""
+        console.print(f"[red]error[/red] {where}{escape(problem.message)}")
+        if problem.hint:
+            console.print(f"      {escape(problem.hint)}")
+    if as_json:
+        problems = [problem.as_dict() for problem in error.problems]
+        print_json({"ok": False, "exit_code": error.exit_code, "problems": problems})
+
+
+def print_note(text: str) -> None:
+    error_screen().print(escape(text))
+
+
+def print_text(text: str) -> None:
+    screen().print(escape(text))
+
+
+def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """A table; `right` lists the columns to be set flush right."""
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for number, heading in enumerate(headings):
+        table.add_column(escape(heading), justify="right" if number in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    console = screen()
+    console.print(table)
+    console.print()
+
+
+class ProgressBar:
+    """A bar on standard error while a run goes on; nothing if it is to be quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet or not sys.stderr.isatty()
+        self._bar = Progress(
+            TextColumn("{task.description:<11}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[loss]}"),
+            TimeElapsedColumn(),
+            console=error_screen(),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=1.0, loss="") if not self._quiet else None
+
+    def __enter__(self) -> ProgressCallback:
+        if self._quiet:
+            return silent
+        self._bar.start()
+        return self._show
+
+    def __exit__(self, *_: object) -> None:
+        if not self._quiet:
+            self._bar.stop()
+
+    def _show(self, event: Event) -> None:
+        assert self._task is not None
+        loss = f"loss {event.loss:.4f}" if event.loss is not None else (event.note or "")
+        self._bar.update(
+            self._task, description=STAGES.get(event.stage, event.stage), completed=event.fraction, loss=loss
+        )

@@ -1,0 +1,80 @@
+"""`shoal verify`: does a released table hold what was asked of it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.certificate import load_certificate
+from shoal.cli import options
+from shoal.cli.output import print_json, print_table, print_text
+from shoal.errors import InputError, Problem
+from shoal.verification import verify_certified, verify_file
+
+
+def register(app: typer.Typer) -> None:
+    app.command("verify", help="Check a released table, ours or another tool's. Exit code 0 if it holds, 3 if not.")(
+        verify
+    )
+
+
+def verify(
+    release: Annotated[Path, typer.Argument(help="the released table")],
+    quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
+    k: Annotated[str | None, typer.Option("-k", help="smallest number of records that look the same")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="take columns, models and hash from here")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> int:
+    problems: list[Problem] = []
+    number = options.whole_number(k, "-k", problems)
+    limit = options.decimal_number(suppression_limit, "--suppression-limit", problems)
+    outcome: dict[str, Any]
+    if certificate is not None:
+        if problems:
+            raise InputError(problems)
+        outcome = verify_certified(release, load_certificate(certificate))
+    else:
+        outcome = verify_file(
+            release,
+            quasi=options.names(quasi),
+            sensitive=options.names(sensitive),
+            k=number,
+            models=tuple(model or ()),
+            hierarchies=hierarchies,
+            suppression_limit=limit or 0.0,
+            earlier=problems,
+        )
+    if as_json:
+        print_json({"ok": outcome["passed"], **outcome})
+    else:
+        _print(outcome)
+    return 0 if outcome["passed"] else 3
+
+
+def _print(outcome: dict[str, Any]) -> None:
+    rows = [("records", f"{outcome['records']:,}"), ("classes", f"{outcome['classes']:,}")]
+    rows.append(("smallest class", f"{outcome['smallest_class']:,}"))
+    print_table("Release", ("", ""), rows, right=(1,))
+    print_table(
+        "Checks",
+        ("requirement", "result", "classes that fail", "smallest of them"),
+        [
+            (
+                check["model"],
+                "holds" if check["passed"] else "FAILS",
+                f"{check['offending_classes']:,}",
+                "-" if check["smallest_offending_class"] is None else str(check["smallest_offending_class"]),
+            )
+            for check in outcome["checks"]
+        ],
+        right=(2, 3),
+    )
+    for note in outcome.get("notes", []):
+        print_text(note)
+    print_text("The release holds." if outcome["passed"] else "The release does NOT hold.")

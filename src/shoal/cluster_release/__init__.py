@@ -1,0 +1,17 @@
+"""Publishing for cluster analysis: cluster, mask guided by the clusters, cluster again, compare, release."""
+
+from typing import Any
+
+__all__ = ["ClusterRelease", "compare_release", "publish_for_clustering"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("ClusterRelease", "publish_for_clustering"):
+        from shoal.cluster_release import framework
+
+        return getattr(framework, name)
+    if name == "compare_release":
+        from shoal.cluster_release.comparison import compare_release
+
+        return compare_release
+    raise AttributeError(name)

@@ -1,0 +1,87 @@
+"""The cut in words: the released values of every attribute, and the intervals that were grown for numbers.
+
+Intervals can be written as in the TDR paper, `[1-37)`: the left end belongs to it, the right end is where the next
+interval begins. The usual form, `[30, 35]`, names the smallest and largest value inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.algorithms.base import Clustering
+from shoal.encode.codebook import Codebook, ColumnCodebook
+from shoal.encode.encoded_table import Kind
+from shoal.recode.cells import SUPPRESSED
+from shoal.tables.schema import Scale
+
+Range = tuple[Any, Any]  # the ends of a domain as the publisher states them, where they are wider than the data
+
+
+def with_half_open_intervals(
+    clustering: Clustering, codebook: Codebook, ranges: Mapping[str, Range] | None = None
+) -> Clustering:
+    """The same clustering with intervals of numbers and dates written as `[low-next)`."""
+    if clustering.boxes is None:
+        return clustering
+    labels = dict(clustering.boxes.labels)
+    for number, book in enumerate(codebook.columns):
+        if book.kind is Kind.INTERVAL and book.scale is not Scale.ORDERED:
+            low, high = clustering.boxes.low[number], clustering.boxes.high[number]
+            texts = half_open_texts(book, low, high, (ranges or {}).get(book.name))
+            labels[book.name] = cast("tuple[str, ...]", tuple(texts))  # None, a missing value, becomes an empty cell
+    return replace(clustering, boxes=replace(clustering.boxes, labels=labels))
+
+
+def half_open_texts(
+    book: ColumnCodebook,
+    low: NDArray[np.int32] | Sequence[int],
+    high: NDArray[np.int32] | Sequence[int],
+    stated: Range | None = None,
+) -> list[str | None]:
+    """The text of each code range. The last interval ends at the stated end of the domain, or closed at the largest
+    value; a single value is written as it is; missing values are an empty cell, and `*` together with others."""
+    texts = book.texts.to_list()
+    between = ", " if book.scale is Scale.DATE else "-"
+    last_present = book.size - 1 if book.missing_code < 0 else book.size - 2
+    found: list[str | None] = []
+    for first, last in zip(np.asarray(low).tolist(), np.asarray(high).tolist(), strict=True):
+        if first == last:
+            found.append(texts[first])
+        elif last == book.missing_code:
+            found.append(SUPPRESSED)
+        else:
+            left = stated[0] if first == 0 and stated is not None else texts[first]
+            if last < last_present:
+                found.append(f"[{left}{between}{texts[last + 1]})")
+            elif stated is not None:
+                found.append(f"[{left}{between}{stated[1]})")
+            else:
+                found.append(f"[{left}{between}{texts[last]}]")
+    return found
+
+
+def released_cut(release: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """The released values of every attribute with the number of their records, the most frequent first."""
+    return {
+        name: release.group_by(pl.col(name).alias("value"))
+        .agg(pl.len().alias("records"))
+        .sort(["records", "value"], descending=[True, False])
+        .to_dicts()
+        for name in quasi
+    }
+
+
+def grown_taxonomies(clustering: Clustering, codebook: Codebook) -> dict[str, list[dict[str, Any]]]:
+    """The grown intervals of numeric attributes, with their texts; empty for algorithms that grow none."""
+    grown: dict[str, list[dict[str, Any]]] = {}
+    for name, nodes in clustering.details.get("taxonomies", {}).items():
+        low, high = [node["low"] for node in nodes], [node["high"] for node in nodes]
+        texts = half_open_texts(codebook[name], low, high)
+        grown[name] = [{**node, "value": text} for node, text in zip(nodes, texts, strict=True)]
+    return grown

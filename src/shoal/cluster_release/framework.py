@@ -1,0 +1,187 @@
+"""Publishing for cluster analysis in five steps: label, mask, cluster again, compare, release.
+
+B. C. M. Fung, K. Wang, L. Wang, P. C. K. Hung, Privacy-preserving data publishing for cluster analysis, Data and
+Knowledge Engineering 68(6), 2009. The clusters of the raw table become class labels; masking keeps what tells the
+classes apart; clustering the masked table shows what was kept.
+
+Nothing is released unless the released values hold what was asked of them, which is checked on them alone. The
+cluster labels are not part of the release unless asked for: they say a little about every record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.algorithms.base import Algorithm, Clustering, Context
+from shoal.algorithms.tdr import Tdr
+from shoal.cluster_release.clusterers import Clusterer, Labels
+from shoal.cluster_release.comparison import cluster_table
+from shoal.cluster_release.cut import Range, grown_taxonomies, released_cut, with_half_open_intervals
+from shoal.cluster_release.prepare import Prepared, Qids, prepare, required_models
+from shoal.encode.encoded_table import EncodedColumn, EncodedTable
+from shoal.errors import InputError, InternalError, Problem
+from shoal.evaluate.clusters import ClusterComparison, compare_clusterings
+from shoal.models.base import Model, Requirement
+from shoal.progress import ProgressCallback, silent
+from shoal.recode.release import RecodeOptions, recode
+from shoal.tables.frames import to_polars
+from shoal.tables.schema import Scale
+from shoal.verify.check import Verification, verify_release
+
+LABEL_COLUMN = "cluster"
+INTERVAL_TEXTS = ("closed", "half-open")
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterRelease:
+    """A release made for cluster analysis, with what the recipient may get besides."""
+
+    release: Any  # the kind of frame that came in
+    raw_labels: Labels  # the cluster of every record in the raw table
+    masked_labels: Labels  # and in the released table
+    comparison: ClusterComparison
+    cut: Mapping[str, list[dict[str, Any]]]  # released values of every quasi-identifier with their records
+    steps: Sequence[Mapping[str, Any]]  # what was refined, in order, with scores
+    taxonomies: Mapping[str, list[dict[str, Any]]]  # the intervals grown for numbers
+    groups: NDArray[np.int32]
+    verification: Verification
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the tables and labels, ready for JSON."""
+        return {
+            "comparison": self.comparison.as_dict(),
+            "cut": dict(self.cut),
+            "taxonomies": dict(self.taxonomies),
+            "steps": [dict(step) for step in self.steps],
+            "qids": list(self.details.get("qids", [])),
+            "mode": self.details.get("mode"),
+            "classes": int(self.groups.max()) + 1,
+            "verification": self.verification.as_dict(),
+        }
+
+
+def publish_for_clustering(
+    frame: Any,
+    *,
+    quasi: Sequence[str],
+    clusters: int = 6,
+    h: int = 50,
+    qids: Qids | None = None,
+    models: Sequence[Model] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+    scales: Mapping[str, Scale | str] | None = None,
+    identifiers: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    cluster_on: Sequence[str] | None = None,
+    clusterer: str | Clusterer = "kmeans",
+    masked_clusterer: str | Clusterer | None = None,
+    categories: str = "spread",
+    mode: str = "information",
+    algorithm: Algorithm | None = None,
+    interval_text: str = "closed",
+    ranges: Mapping[str, Range] | None = None,
+    release_labels: bool = False,
+    seed: int = 0,
+    threads: int = 1,
+    progress: ProgressCallback = silent,
+) -> ClusterRelease:
+    """Mask a table so that its clusters survive, and say how well they did.
+
+    `h` is the threshold of the one QID of all quasi-identifiers; `qids` (columns, threshold), ... replaces it.
+    `cluster_on` are the columns to cluster on: all but the identifiers by default, sensitive ones included.
+    `masked_clusterer` is the recipient's if it is another one. `algorithm` masks with another algorithm than TDR.
+    `ranges` states the ends of domains for half-open intervals: {"age": (1, 99)}.
+    """
+    if interval_text not in INTERVAL_TEXTS:
+        message = f"intervals can be written {' or '.join(INTERVAL_TEXTS)}, not '{interval_text}'"
+        raise InputError(Problem("unknown-interval-text", message))
+    raw, restore = to_polars(frame)
+    wanted = required_models(h, qids, models)
+    ready = prepare(raw, quasi, wanted, hierarchies or {}, scales or {}, identifiers, missing, cluster_on)
+    labels = cluster_table(
+        raw, ready.domains, clusterer, clusters, seed=seed, columns=ready.cluster_on, categories=categories
+    )
+    context = Context(seed=seed, threads=threads, progress=progress)
+    clustering = mask(ready.table, labels, Requirement.of(wanted), mode, algorithm, context)
+    if interval_text == "half-open":
+        clustering = with_half_open_intervals(clustering, ready.codebook, ranges)
+    release = recode(raw, ready.table, ready.codebook, clustering, list(identifiers), RecodeOptions())
+    verification = _verified(release, ready, wanted, raw)
+    masked_labels = cluster_table(
+        release,
+        ready.domains,
+        masked_clusterer or clusterer,
+        clusters,
+        seed=seed,
+        columns=ready.cluster_on,
+        categories=categories,
+    )
+    comparison = compare_clusterings(labels, masked_labels)
+    cut = released_cut(release, quasi)
+    if release_labels:
+        release = release.with_columns(pl.Series(_free_name(release), labels))
+    return ClusterRelease(
+        release=restore.restore(release),
+        raw_labels=labels,
+        masked_labels=masked_labels,
+        comparison=comparison,
+        cut=cut,
+        steps=clustering.details.get("steps", ()),
+        taxonomies=grown_taxonomies(clustering, ready.codebook),
+        groups=clustering.groups,
+        verification=verification,
+        details=clustering.details,
+    )
+
+
+def mask(
+    table: EncodedTable,
+    labels: Labels,
+    requirement: Requirement,
+    mode: str,
+    algorithm: Algorithm | None,
+    context: Context,
+) -> Clustering:
+    """Step 2: the labels become the class that guides the masking."""
+    name = LABEL_COLUMN
+    while name in table.columns:
+        name += "'"
+    column = EncodedColumn(name, labels, int(labels.max()) + 1)
+    labelled = replace(table, columns={**table.columns, name: column})
+    if algorithm is None:
+        try:
+            algorithm = Tdr(class_column=name, mode=mode)
+        except ValueError as error:
+            raise InputError(Problem("bad-parameter", str(error))) from None
+    return algorithm.cluster(labelled, requirement, context)
+
+
+def _verified(release: pl.DataFrame, ready: Prepared, models: Sequence[Model], raw: pl.DataFrame) -> Verification:
+    """What was asked must hold on the released values alone."""
+    hidden = [name for model in models for name in model.columns() if name not in release.columns]
+    verification = verify_release(
+        release,
+        [attribute.name for attribute in ready.table.attributes],
+        models,
+        hidden=raw.select(dict.fromkeys(hidden)) if hidden else None,
+        hierarchies=ready.hierarchies,
+    )
+    if not verification.passed:
+        failed = ", ".join(check.model for check in verification.failures())
+        message = f"the masked table does not hold {failed}; nothing is released"
+        raise InternalError(Problem("not-verified", message))
+    return verification
+
+
+def _free_name(release: pl.DataFrame) -> str:
+    name = LABEL_COLUMN
+    while name in release.columns:
+        name += "_"
+    return name

@@ -1,0 +1,186 @@
+"""One column to codes: which codes there are, in which order, and what each of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.encode.codebook import ColumnCodebook
+from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, Kind
+from shoal.encode.levels import flat_levels, interval_levels, tree_levels
+from shoal.errors import InputError, Problem
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.tables.scales import is_missing, parse_values
+from shoal.tables.schema import Attribute, Scale
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A column as codes: the value and text of each code, and the code of missing values (-1: none)."""
+
+    codes: NDArray[np.int32]
+    values: pl.Series
+    texts: pl.Series
+    missing_code: int
+    missing_count: int
+
+
+def encode_attribute(
+    column: pl.Series,
+    attribute: Attribute,
+    hierarchy: Hierarchy | None,
+    *,
+    as_nodes: bool,
+    weight: float,
+    missing: Sequence[str],
+) -> tuple[EncodedAttribute, ColumnCodebook, NDArray[np.int32], int]:
+    """A quasi-identifier as codes. Raises InputError with every problem of this column.
+
+    Numbers, dates and ordered categories become INTERVAL (unless they have a hierarchy and `as_nodes` asks for its
+    nodes), categories with a hierarchy TREE, other categories FLAT. Also returns the number of missing cells.
+    """
+    distinct, absent = _distinct(column, missing)
+    if hierarchy is not None and (as_nodes or attribute.scale is Scale.CATEGORY):
+        coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
+        ancestors, cost = tree_levels(hierarchy, coded.missing_code >= 0)
+        kind, numbers, positions = Kind.TREE, np.empty(0), _even_positions(len(coded.texts))
+    elif attribute.scale is Scale.CATEGORY:
+        coded = _code_in_order(column, distinct.sort(), absent)
+        ancestors, cost = flat_levels(len(coded.texts))
+        kind, numbers, positions = Kind.FLAT, np.empty(0), _even_positions(len(coded.texts))
+        hierarchy = None
+    else:
+        numbers, ordered = _ordered_numbers(distinct, attribute)
+        coded = _code_in_order(column, ordered, absent)
+        positions = scaled_positions(numbers, coded.missing_code >= 0)
+        if coded.missing_code >= 0:
+            numbers = np.append(numbers, np.nan)
+        ancestors, cost = interval_levels(positions, _hierarchy_nodes(coded.texts, hierarchy))
+        kind = Kind.INTERVAL
+    encoded = EncodedAttribute(
+        attribute.name, kind, len(coded.texts), positions, ancestors, cost, weight, coded.missing_code
+    )
+    book = ColumnCodebook(
+        attribute.name, kind, attribute.scale, coded.values, coded.texts, numbers, coded.missing_code, hierarchy
+    )
+    return encoded, book, coded.codes, coded.missing_count
+
+
+def encode_model_column(
+    column: pl.Series,
+    attribute: Attribute,
+    hierarchy: Hierarchy | None,
+    missing: Sequence[str],
+    named_values: Sequence[str] = (),
+) -> EncodedColumn:
+    """A column that is kept as it is but that a model or an algorithm looks at."""
+    distinct, absent = _distinct(column, missing)
+    positions = ancestors = None
+    if hierarchy is not None and attribute.scale is Scale.CATEGORY:
+        coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
+        ancestors, _ = tree_levels(hierarchy, coded.missing_code >= 0)
+    elif attribute.scale is Scale.CATEGORY:
+        coded = _code_in_order(column, distinct.sort(), absent)
+    else:
+        numbers, ordered = _ordered_numbers(distinct, attribute)
+        coded = _code_in_order(column, ordered, absent)
+        positions = scaled_positions(numbers, coded.missing_code >= 0)
+    wanted = set(named_values)
+    value_codes = {text: code for code, text in enumerate(coded.texts.to_list()) if text in wanted} if wanted else {}
+    return EncodedColumn(attribute.name, coded.codes, len(coded.texts), positions, ancestors, value_codes)
+
+
+def scaled_positions(numbers: NDArray[np.float64], missing: bool) -> NDArray[np.float64]:
+    """Numbers in rising order scaled to 0..1; a missing value comes last, at 2."""
+    if numbers.shape[0] == 0:
+        positions = np.zeros(0)
+    else:
+        span = numbers[-1] - numbers[0]
+        positions = (numbers - numbers[0]) / span if span > 0 else np.zeros(numbers.shape[0])
+    return np.append(positions, 2.0) if missing else positions
+
+
+def _even_positions(size: int) -> NDArray[np.float64]:
+    return np.arange(size, dtype=np.float64) / max(1, size - 1)
+
+
+def _distinct(column: pl.Series, missing: Sequence[str]) -> tuple[pl.Series, pl.Series | None]:
+    """The distinct present values, and which records lack one (None if all have one)."""
+    absent = is_missing(column, missing)
+    if not absent.any():
+        return column.unique(), None
+    return column.filter(~absent).unique(), absent
+
+
+def _code_in_order(column: pl.Series, ordered: pl.Series, absent: pl.Series | None) -> _Coded:
+    """Codes in the given order of the distinct values; missing values get the code after the last."""
+    size = len(ordered)
+    code_numbers = pl.Series(np.arange(size, dtype=np.int32))
+    missing_code = -1
+    default = 0
+    if absent is not None:
+        missing_code = default = size  # whatever is not among the distinct present values is missing
+    if size:
+        codes = column.replace_strict(ordered, code_numbers, default=default, return_dtype=pl.Int32)
+    else:
+        codes = pl.Series(np.full(len(column), default, dtype=np.int32))
+    texts = ordered.cast(pl.String)
+    if absent is not None:
+        ordered = pl.concat([ordered, pl.Series([None], dtype=ordered.dtype)])
+        texts = pl.concat([texts, pl.Series([None], dtype=pl.String)])
+    count = int(absent.sum()) if absent is not None else 0
+    return _Coded(codes.to_numpy().astype(np.int32, copy=False), ordered, texts, missing_code, count)
+
+
+def _code_leaves(
+    column: pl.Series, distinct: pl.Series, absent: pl.Series | None, hierarchy: Hierarchy, name: str
+) -> _Coded:
+    """Codes are the leaves of the hierarchy, in its tree order, whether they occur or not."""
+    texts = distinct.cast(pl.String)
+    leaves = pl.Series(hierarchy.leaves, dtype=pl.String)
+    uncovered = int((~texts.is_in(leaves.implode())).sum())
+    if uncovered:
+        message = f"{uncovered} of {len(texts)} distinct values are not in its hierarchy"
+        hint = "add them as leaves, or name the texts that mean 'missing'"
+        raise InputError(Problem("uncovered-values", message, name, hint))
+    return _code_in_order(column.cast(pl.String), leaves, absent)
+
+
+def _ordered_numbers(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray[np.float64], pl.Series]:
+    """The distinct values in rising order, and their numbers. Equal numbers spelled differently stay apart."""
+    if attribute.scale is Scale.ORDERED:
+        return _given_order(distinct, attribute)
+    numbers, problems = parse_values(distinct, attribute.scale, attribute.name)
+    if problems:
+        raise InputError(problems)
+    if distinct.is_empty():
+        return numbers, distinct
+    order = np.lexsort((distinct.cast(pl.String).rank("ordinal").to_numpy(), numbers))
+    return numbers[order], distinct.gather(order)
+
+
+def _given_order(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray[np.float64], pl.Series]:
+    order = pl.Series(attribute.order or (), dtype=pl.String)
+    texts = distinct.cast(pl.String)
+    unknown = int((~texts.is_in(order.implode())).sum())
+    if unknown:
+        message = f"{unknown} of {len(texts)} distinct values are not in the given order"
+        raise InputError(Problem("not-in-order", message, attribute.name, "list every value, from low to high"))
+    rank = texts.replace_strict(order, pl.Series(np.arange(len(order), dtype=np.float64)), return_dtype=pl.Float64)
+    by_rank = rank.arg_sort()
+    return rank.gather(by_rank).to_numpy(), distinct.gather(by_rank)
+
+
+def _hierarchy_nodes(texts: pl.Series, hierarchy: Hierarchy | None) -> NDArray[np.int32] | None:
+    """(levels, codes) the nodes of the user's hierarchy, or None if it lacks a value (numbers do not need it)."""
+    if hierarchy is None:
+        return None
+    leaf = [hierarchy.leaf_index.get(text, -1) if text is not None else -2 for text in texts.to_list()]
+    index = np.array(leaf, dtype=np.int64)
+    if (index == -1).any():
+        return None
+    return np.where(index >= 0, hierarchy.ancestors[:, np.maximum(index, 0)], -1).astype(np.int32)

@@ -1,0 +1,88 @@
+"""The levels of an attribute: which node a code belongs to at each level, and what lifting it there costs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchies.hierarchy import Hierarchy
+
+LARGEST_HALVING = 6  # 64 cells are fine enough for algorithms that climb
+
+
+def tree_levels(hierarchy: Hierarchy, missing: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Ancestors and costs of the leaves of a hierarchy; a missing value is one more leaf right below the root."""
+    leaves = len(hierarchy.leaves)
+    cost = hierarchy.leaf_counts[hierarchy.ancestors] / leaves
+    cost[hierarchy.ancestors < leaves] = 0.0  # a single leaf loses nothing, however often it is repeated upwards
+    cost[-1] = 1.0
+    ancestors = hierarchy.ancestors
+    if missing:
+        ancestors = np.where(ancestors >= leaves, ancestors + 1, ancestors)
+        column = np.full((hierarchy.levels, 1), leaves, dtype=np.int32)
+        column[-1] = ancestors[-1, 0]
+        ancestors = np.hstack([ancestors, column])
+        lift = np.zeros((hierarchy.levels, 1))
+        lift[-1] = 1.0
+        cost = np.hstack([cost, lift])
+    if hierarchy.levels == 1:  # a single value: lifting it to the root loses nothing
+        cost[:] = 0.0
+    return np.ascontiguousarray(ancestors, dtype=np.int32), np.ascontiguousarray(cost, dtype=np.float64)
+
+
+def flat_levels(size: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Two levels: the value, and everything."""
+    ancestors = np.vstack([np.arange(size), np.full(size, size)]).astype(np.int32)
+    cost = np.vstack([np.zeros(size), np.full(size, 1.0 if size > 1 else 0.0)])
+    return ancestors, cost
+
+
+def interval_levels(
+    positions: NDArray[np.float64], hierarchy_nodes: NDArray[np.int32] | None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The levels of the given hierarchy if its nodes are ranges of the codes, else nested halves of the range.
+
+    IN  positions        (size,) scaled to 0..1, a missing value at 2
+    IN  hierarchy_nodes  (levels, size) node of each code at each level, -1 for a missing value; or None
+    """
+    size = positions.shape[0]
+    if hierarchy_nodes is None or not _nodes_are_ranges(hierarchy_nodes):
+        hierarchy_nodes = _nested_halves(positions)
+    levels = hierarchy_nodes.shape[0]
+    ancestors = np.empty((levels, size), dtype=np.int32)
+    cost = np.zeros((levels, size))
+    first_free = 0
+    for level in range(levels):
+        nodes = np.arange(size) if level == 0 else hierarchy_nodes[level]
+        if level == levels - 1:
+            nodes = np.zeros(size, dtype=np.int64)
+        _, inverse = np.unique(nodes, return_inverse=True)
+        count = int(inverse.max()) + 1 if size else 0
+        low = np.full(count, np.inf)
+        high = np.full(count, -np.inf)
+        np.minimum.at(low, inverse, positions)
+        np.maximum.at(high, inverse, positions)
+        cost[level] = np.minimum(1.0, high - low)[inverse]
+        ancestors[level] = inverse + first_free
+        first_free += count
+    return ancestors, cost
+
+
+def _nested_halves(positions: NDArray[np.float64]) -> NDArray[np.int32]:
+    present = positions <= 1.0
+    distinct = int(present.sum())
+    deepest = min(LARGEST_HALVING, max(0, int(np.floor(np.log2(max(1, distinct))))))
+    rows = [np.arange(positions.shape[0])]
+    for depth in range(deepest, -1, -1):
+        cells = np.minimum((positions * 2**depth).astype(np.int64), 2**depth - 1)
+        rows.append(np.where(present, cells, -1))
+    return np.vstack(rows).astype(np.int32)
+
+
+def _nodes_are_ranges(nodes: NDArray[np.int32]) -> bool:
+    """True if on every level equal nodes are neighbours, so that a node is a range of codes."""
+    for row in nodes:
+        runs = 1 + int(np.count_nonzero(row[1:] != row[:-1]))
+        if runs != np.unique(row).shape[0]:
+            return False
+    return True

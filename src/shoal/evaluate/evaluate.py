@@ -1,0 +1,276 @@
+"""The whole evaluation of a release against its original: loss, risk, attacks, utility, queries, models.
+
+The release may come from any tool; it needs the same columns and, for everything that compares record with record, the
+same number and order of rows. Samples are drawn only where a full pass would take too long, and every sample is named
+in `samples`. The same tables and seed give the same numbers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.evaluate.attack import linkage_attack, singling_out_attack
+from shoal.evaluate.combinations import risky_combinations
+from shoal.evaluate.matching import match, target_positions
+from shoal.evaluate.models_ml import model_accuracy
+from shoal.evaluate.queries import query_errors
+from shoal.evaluate.risk import (
+    THRESHOLD,
+    attribute_disclosure,
+    journalist_risk,
+    original_class_sizes,
+    risk_curve,
+    risk_profile,
+    size_distribution,
+)
+from shoal.evaluate.utility import utility
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics.domain import Domain, make_domains
+from shoal.metrics.reading import ReadTable, read_release
+from shoal.metrics.score import Scores, score_table
+from shoal.progress import Progress, ProgressCallback, silent
+from shoal.tables.scales import find_scale
+from shoal.tables.schema import Attribute, Role
+
+PARTS = ("risk", "combinations", "attack", "utility", "queries", "models")
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """What to look at, and how closely."""
+
+    k: int | None = None
+    sensitive: tuple[str, ...] = ()
+    class_column: str | None = None
+    threshold: float = THRESHOLD
+    sampling_fraction: float | None = None  # share of the population that is in the table: the journalist's risk
+    combination_size: int = 3
+    queries: int = 1000
+    seed: int = 0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    parts: tuple[str, ...] = PARTS
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """All that was found, as plain numbers and words; no value of the data."""
+
+    records: int
+    quasi: tuple[str, ...]
+    options: EvaluationOptions
+    scores: Scores
+    risk: dict[str, Any]
+    combinations: dict[str, Any] | None = None
+    attack: dict[str, Any] | None = None
+    utility: dict[str, Any] | None = None
+    queries: dict[str, Any] | None = None
+    models: dict[str, Any] | None = None
+    samples: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "records": self.records,
+            "quasi": list(self.quasi),
+            "sensitive": list(self.options.sensitive),
+            "k": self.options.k,
+            "seed": self.options.seed,
+            "scores": self.scores.as_dict(),
+            "risk": self.risk,
+            "combinations": self.combinations,
+            "attack": self.attack,
+            "utility": self.utility,
+            "queries": self.queries,
+            "models": self.models,
+            "samples": list(self.samples),
+            "seconds": dict(self.seconds),
+        }
+
+    def report(self, *, public: bool = False, title: str | None = None) -> str:
+        """The evaluation as one offline HTML page."""
+        from shoal.evaluate.report import build_report
+
+        return build_report(None, self.as_dict(), public=public, title=title)
+
+    def _repr_html_(self) -> str:
+        from shoal.evaluate.notebook import evaluation_summary
+
+        return evaluation_summary(self.as_dict())
+
+
+def evaluate_release(
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    quasi: Sequence[str],
+    options: EvaluationOptions = EvaluationOptions(),  # noqa: B008  (frozen)
+    *,
+    domains: Mapping[str, Domain] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    missing: Collection[str] = (),
+    population: pl.DataFrame | None = None,
+    external: pl.DataFrame | None = None,
+    progress: ProgressCallback = silent,
+) -> Evaluation:
+    """Evaluate any release. `domains` are made from the original, with scales found out, unless they are given.
+
+    `population` is a table of everybody the journalist could look up; `external` is what an attacker links instead of
+    a copy of the original. Both have quasi-identifiers in the form of the original.
+    """
+    _check(original, release, quasi, options, population, external)
+    if domains is None:
+        domains = make_domains(original, find_attributes(original, quasi, missing), hierarchies or {}, missing)
+    stages = _Stages(progress, ("loss", *options.parts))
+    with stages.stage("loss"):
+        table = read_release(original, release, quasi, domains)
+        scores = score_table(table, release, k=options.k, class_column=options.class_column, weights=options.weights)
+    found: dict[str, Any] = {}
+    samples: list[str] = []
+    work: dict[str, Callable[[], Any]] = {
+        "risk": lambda: _risk(table, original, release, options, population),
+        "combinations": lambda: risky_combinations(
+            original, quasi, largest=options.combination_size, threshold=options.threshold
+        ),
+        "attack": lambda: _attack(table, original, release, options, external, samples),
+        "utility": lambda: utility(table, original, release, _kept(table, original, release, options)),
+        "queries": lambda: query_errors(table, original, queries=options.queries, seed=options.seed),
+        "models": lambda: _models(table, original, release, options, samples),
+    }
+    for part in PARTS:
+        if part in options.parts:
+            with stages.stage(part):
+                found[part] = work[part]()
+    risk = found.pop("risk", None) or _risk(table, original, release, options, population)
+    if found.get("combinations") and found["combinations"]["largest"] < found["combinations"]["asked"]:
+        samples.append(f"combinations of attributes up to {found['combinations']['largest']} columns")
+    return Evaluation(
+        original.height, tuple(quasi), options, scores, risk, samples=tuple(samples), seconds=stages.seconds, **found
+    )
+
+
+def find_attributes(original: pl.DataFrame, quasi: Sequence[str], missing: Collection[str] = ()) -> list[Attribute]:
+    """The quasi-identifiers with the scales that their values show."""
+    return [Attribute(name, Role.QUASI_IDENTIFYING, find_scale(original[name], missing)) for name in quasi]
+
+
+class _Stages:
+    """Times every part and reports how far the evaluation is."""
+
+    def __init__(self, progress: ProgressCallback, names: Sequence[str]) -> None:
+        self.progress, self.names = progress, list(names)
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.progress(Progress("evaluate", self.names.index(name) / len(self.names), note=name))
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start
+        self.progress(Progress("evaluate", (self.names.index(name) + 1) / len(self.names), note=name))
+
+
+def _check(
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    quasi: Sequence[str],
+    options: EvaluationOptions,
+    population: pl.DataFrame | None,
+    external: pl.DataFrame | None,
+) -> None:
+    problems = []
+    for name in dict.fromkeys([*quasi, *options.sensitive, *([options.class_column] if options.class_column else [])]):
+        for role, frame in (("original", original), ("release", release)):
+            if name not in frame.columns:
+                hint = did_you_mean(name, frame.columns)
+                problems.append(Problem("unknown-column", f"the {role} has no such column", name, hint))
+    for role, frame_or_none in (("population", population), ("external table", external)):
+        if frame_or_none is not None and not set(quasi) & set(frame_or_none.columns):
+            problems.append(Problem("no-common-column", f"the {role} has none of the quasi-identifiers"))
+    if options.sampling_fraction is not None and not 0 < options.sampling_fraction <= 1:
+        problems.append(Problem("bad-fraction", "the sampling fraction must be above 0 and at most 1"))
+    if not 0 <= options.threshold <= 1:
+        problems.append(Problem("bad-threshold", "the risk threshold must be between 0 and 1"))
+    unknown = [part for part in options.parts if part not in PARTS]
+    problems += [
+        Problem("unknown-part", f"there is no part '{part}'", None, did_you_mean(part, PARTS)) for part in unknown
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _risk(
+    table: ReadTable,
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    options: EvaluationOptions,
+    population: pl.DataFrame | None,
+) -> dict[str, Any]:
+    before = original_class_sizes(original, list(table.columns))
+    fitting = None
+    if population is not None:
+        names = [name for name in table.columns if name in population.columns]
+        places = target_positions(population.select(names), names, {name: table.columns[name].domain for name in names})
+        fitting = match(table, names, places).fitting
+    return {
+        "threshold": options.threshold,
+        "before": risk_profile(before, threshold=options.threshold).as_dict(),
+        "after": risk_profile(table.class_sizes, table.suppressed_classes, options.threshold).as_dict(),
+        "curve_before": risk_curve(before),
+        "curve_after": risk_curve(table.class_sizes, table.suppressed_classes),
+        "sizes_before": size_distribution(before),
+        "sizes_after": size_distribution(table.class_sizes),
+        "journalist": journalist_risk(table, fraction=options.sampling_fraction, population=fitting),
+        "disclosure": {name: attribute_disclosure(table, release[name]) for name in options.sensitive},
+    }
+
+
+def _attack(
+    table: ReadTable,
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    options: EvaluationOptions,
+    external: pl.DataFrame | None,
+    samples: list[str],
+) -> dict[str, Any]:
+    source = original if external is None else external
+    sensitive = release[options.sensitive[0]] if options.sensitive else None
+    linkage, inference, _ = linkage_attack(
+        table, source, same_rows=external is None, k=options.k, sensitive=sensitive, seed=options.seed
+    )
+    if linkage.sampled:
+        samples.append(f"the linkage attack on {linkage.targets} of {source.height} records")
+    single = singling_out_attack(table, original, seed=options.seed)
+    if single["sampled"]:
+        samples.append("the singling-out attack on a sample of the records")
+    if inference is not None:
+        inference["column"] = options.sensitive[0]
+    return {
+        "linkage": linkage.as_dict(),
+        "inference": inference,
+        "singling_out": single,
+        "source": "the original" if external is None else "an external table",
+    }
+
+
+def _kept(table: ReadTable, original: pl.DataFrame, release: pl.DataFrame, options: EvaluationOptions) -> list[str]:
+    """Columns that are compared with the quasi-identifiers: sensitive ones and the label, where they can be binned."""
+    names = [*options.sensitive, *([options.class_column] if options.class_column else [])]
+    return [name for name in dict.fromkeys(names) if name not in table.columns and name in release.columns]
+
+
+def _models(
+    table: ReadTable, original: pl.DataFrame, release: pl.DataFrame, options: EvaluationOptions, samples: list[str]
+) -> dict[str, Any] | None:
+    labels = [options.class_column] if options.class_column else list(options.sensitive)
+    if not labels:
+        return {"skipped": "no class column was given"}
+    found = model_accuracy(table, original, labels[0], seed=options.seed)
+    if found is not None and found.get("sampled"):
+        samples.append(f"the models on {found['trained_on'] + found['tested_on']} of {original.height} records")
+    return found

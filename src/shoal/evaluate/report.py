@@ -1,0 +1,94 @@
+"""The report: one HTML file that works offline, from plain dicts.
+
+`summary` is what `Result.summary()` gives, `evaluation` what `Evaluation.as_dict()` gives; either may be left out. The
+internal version has every detail. The public version holds only what may stand beside the release: sizes, the
+guarantee, what was checked, overall loss and overall usefulness. Left out are everything per attribute, the
+distribution of class sizes, combinations of attributes, results of attacks, the seed, the settings and the hash of the
+input: they could tell an attacker where to look. Charts are drawn where the extra `report` is installed; tables are
+always there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from shoal.evaluate.page import Page, card, cards, count, note, number, share
+from shoal.evaluate.report_evaluation import evaluation_sections
+from shoal.evaluate.report_summary import certificate_sections, loss_section, risk_section
+
+Dict = Mapping[str, Any]
+
+PUBLIC_NOTE = (
+    "This is the public version. It leaves out everything per attribute, the distribution of class sizes, combinations "
+    "of attributes, the results of simulated attacks, the settings and seed of the run and the hash of the input, "
+    "because these could help an attacker. The internal version has them."
+)
+INTERNAL_NOTE = (
+    "This is the internal version. It tells which attributes and combinations drive the risk: do not publish it with "
+    "the release. A public version can be made without them."
+)
+
+
+def build_report(
+    summary: Dict | None = None, evaluation: Dict | None = None, *, public: bool = False, title: str | None = None
+) -> str:
+    """The report as one HTML text."""
+    page = Page(title or "Anonymization report")
+    subtitle = _subtitle(summary, evaluation, public)
+    page.add(f"<header><h1>{escape(page.title)}</h1><p>{escape(subtitle)}</p></header>")
+    page.add(_top_cards(summary, evaluation))
+    page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE))
+    if evaluation is None and summary is not None:
+        page.add(risk_section(page, summary), loss_section(page, summary, public=public))
+    if evaluation is not None:
+        page.add(*evaluation_sections(page, evaluation, public=public))
+    if summary is not None:
+        page.add(*certificate_sections(summary, public=public))
+    page.add("<footer>Made with Shoal. This page needs no network and sends nothing.</footer>")
+    return page.html()
+
+
+def write_report(
+    path: str | Path,
+    summary: Dict | None = None,
+    evaluation: Dict | None = None,
+    *,
+    public: bool = False,
+    title: str | None = None,
+) -> None:
+    """Write the report to a file."""
+    Path(path).write_text(build_report(summary, evaluation, public=public, title=title), encoding="utf-8")
+
+
+def _subtitle(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
+    version = "public version" if public else "internal version"
+    if summary is not None:
+        made = summary.get("certificate", {}).get("versions", {}).get("shoal")
+        return f"{version}, made by shoal {made}" if made else version
+    return f"{version}, an evaluation of a release against its original" if evaluation is not None else version
+
+
+def _top_cards(summary: Dict | None, evaluation: Dict | None) -> str:
+    """The five numbers that a decision starts from."""
+    if evaluation is not None:
+        after = evaluation["risk"]["after"]
+        records, smallest = evaluation["records"], after["smallest_class"]
+        before_risk, after_risk = evaluation["risk"]["before"]["highest"], after["highest"]
+        loss = evaluation["scores"]["totals"]["gcp"]
+    elif summary is not None:
+        records, smallest = summary["records"], summary["smallest_class"]
+        before_risk, after_risk = summary["risk"]["before"]["highest"], summary["risk"]["after"]["highest"]
+        loss = summary["metrics"]["gcp"]
+    else:
+        return ""
+    mood = "good" if smallest is not None and smallest >= 2 else "bad"
+    return cards(
+        card("Records", count(records), "People or events in the original table."),
+        card("Smallest class", count(smallest), "Every record looks the same as this many or more.", mood),
+        card("Highest risk", f"{share(before_risk)} → {share(after_risk)}",
+             "Chance to recognise the most exposed person, before and after.", mood),
+        card("Loss (GCP)", number(round(loss, 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."),
+    )  # fmt: skip

@@ -1,0 +1,86 @@
+"""Evaluating a released file against its original, ours or another tool's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.evaluate.evaluate import Evaluation, EvaluationOptions, evaluate_release
+from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.progress import ProgressCallback, silent
+from shoal.tables.files import read_table
+from shoal.tables.options import CsvOptions
+
+
+def evaluate_files(
+    original: Path,
+    release: Path,
+    *,
+    quasi: Sequence[str] = (),
+    options: EvaluationOptions,
+    hierarchies: Path | None = None,
+    missing: tuple[str, ...] = (),
+    population: Path | None = None,
+    external: Path | None = None,
+    earlier: Sequence[Problem] = (),
+    progress: ProgressCallback = silent,
+) -> tuple[Evaluation, pl.DataFrame, pl.DataFrame]:
+    """The evaluation and the two tables. Without `quasi` every common column that differs is taken."""
+    problems = list(earlier)
+    csv = CsvOptions(missing=missing)
+    frames: dict[str, pl.DataFrame | None] = {}
+    for name, path in (
+        ("original", original),
+        ("release", release),
+        ("population", population),
+        ("external", external),
+    ):
+        frames[name] = None
+        if path is not None:
+            try:
+                frames[name] = read_table(path, csv).frame
+            except InputError as error:
+                problems += error.problems
+    first, second = frames["original"], frames["release"]
+    if first is not None and second is not None and not quasi:
+        quasi = changed_columns(first, second)
+        if not quasi:
+            hint = "name the quasi-identifiers with --quasi"
+            problems.append(Problem("no-quasi-identifier", "no column differs between original and release", hint=hint))
+    trees: dict[str, Hierarchy] = {}
+    if hierarchies is not None:
+        try:
+            found = find_hierarchy_files(hierarchies, quasi)
+            trees = {name: read_hierarchy_file(path, name) for name, path in found.items()}
+        except InputError as error:
+            problems += error.problems
+    if problems or first is None or second is None:
+        raise InputError(problems)
+    evaluation = evaluate_release(
+        first,
+        second,
+        quasi,
+        options,
+        hierarchies=trees,
+        missing=missing,
+        population=frames["population"],
+        external=frames["external"],
+        progress=progress,
+    )
+    return evaluation, first, second
+
+
+def changed_columns(original: pl.DataFrame, release: pl.DataFrame) -> list[str]:
+    """The common columns whose values are not the same: what a tool generalized."""
+    common = [name for name in original.columns if name in release.columns]
+    if original.height != release.height:
+        return common
+    return [
+        name
+        for name in common
+        if not original[name].cast(pl.String).equals(release[name].cast(pl.String), null_equal=True)
+    ]

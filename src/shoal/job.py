@@ -1,0 +1,165 @@
+"""A job: everything that decides a release, as one frozen value that can be saved and repeated.
+
+    input: patients.csv
+    output: release.csv
+    quasi: [age, sex, postcode]
+    sensitive: [diagnosis]
+    identifiers: [name]
+    k: 10
+    models: ["l-diversity:diagnosis:3"]
+    hierarchies: {postcode: {builder: prefix}}
+
+`Job.load` and `Job.save` read and write YAML (or JSON, by the ending). Paths are taken relative to the job file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.tables.options import CsvOptions
+from shoal.tables.schema import Scale
+
+NumericRecoding = Literal["range", "mean", "midpoint", "nodes"]
+NOT_PART_OF_THE_RESULT = {"input", "output", "certificate", "report", "threads"}
+
+
+class CsvSettings(BaseModel):
+    """How the CSV file is written; what is not given is found out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    delimiter: str | None = None
+    encoding: str | None = None
+    quote: str | None = None
+    header: bool | None = None
+
+
+class Job(BaseModel):
+    """All settings of one release."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
+
+    input: Path | None = None
+    output: Path | None = None
+    quasi: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    class_column: str | None = Field(default=None, alias="class")
+    person: str | None = None
+    k: int | None = None
+    models: tuple[str, ...] = ()
+    suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
+    hierarchies: Path | dict[str, Any] = Field(default_factory=dict)
+    scales: dict[str, Scale] = Field(default_factory=dict)
+    orders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    algorithm: str = "shoal"
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    effort: str | float | None = None
+    priorities: dict[str, float] = Field(default_factory=dict)
+    recoding: NumericRecoding = "range"
+    recodings: dict[str, NumericRecoding] = Field(default_factory=dict)
+    csv: CsvSettings = CsvSettings()
+    engine: Literal["local"] = "local"
+    seed: int = Field(default=0, ge=0)
+    threads: int | None = Field(default=None, ge=1)
+    certificate: Path | None = None
+    report: Path | None = None
+
+    @classmethod
+    def make(cls, **settings: Any) -> Job:
+        """A job from keyword arguments; every wrong setting is named in one InputError."""
+        try:
+            return cls(**settings)
+        except ValidationError as error:
+            raise InputError(_problems(error)) from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Job:
+        """Read a job from a YAML or JSON file."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise InputError(Problem("no-such-file", f"there is no job file '{path}'")) from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = type(error).__name__
+            raise InputError(Problem("unreadable-job", f"the job file '{path}' cannot be read ({reason})")) from None
+        try:
+            content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        except (yaml.YAMLError, json.JSONDecodeError) as error:
+            line = getattr(getattr(error, "problem_mark", None), "line", getattr(error, "lineno", 0) - 1) + 1
+            raise InputError(Problem("unreadable-job", f"the job file is not well formed (line {line})")) from None
+        if not isinstance(content, dict):
+            hint = "write one setting per line, such as 'k: 10'"
+            raise InputError(Problem("unreadable-job", "the job file holds no settings", hint=hint))
+        return cls.make(**content)._relative_to(path.parent)
+
+    def save(self, path: str | Path) -> None:
+        """Write the job as YAML or JSON; what equals the default is left out."""
+        content = json.loads(self.model_dump_json(by_alias=True, exclude_defaults=True))
+        path = Path(path)
+        if path.suffix == ".json":
+            path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        else:
+            path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+    def csv_options(self) -> CsvOptions:
+        return CsvOptions(**self.csv.model_dump(), missing=self.missing)
+
+    def public(self) -> dict[str, Any]:
+        """The job as the certificate shows it: no value of the data, no folder, nothing that cannot change the result.
+
+        Hierarchies, orders and texts that mean 'missing' hold values, so only their number and hash appear.
+        """
+        content: dict[str, Any] = json.loads(
+            self.model_dump_json(by_alias=True, exclude=NOT_PART_OF_THE_RESULT | {"hierarchies", "models"})
+        )
+        for key in ("orders", "missing", "parameters"):
+            if content.get(key):
+                content[key] = {"entries": len(content[key]), "sha256": _hash(content[key])}
+        content["csv"] = {name: value for name, value in content["csv"].items() if value is not None}
+        return {name: value for name, value in content.items() if value not in (None, {}, [], ())}
+
+    def _relative_to(self, folder: Path) -> Job:
+        """Paths in a job file are meant from where the file is."""
+        changes: dict[str, Any] = {
+            name: folder / path
+            for name in ("input", "output", "certificate", "report")
+            if (path := getattr(self, name)) is not None
+        }
+        if isinstance(self.hierarchies, Path):
+            changes["hierarchies"] = folder / self.hierarchies
+        else:
+            changes["hierarchies"] = {
+                column: str(folder / spec) if isinstance(spec, str) and Path(spec).suffix else spec
+                for column, spec in self.hierarchies.items()
+            }
+        return self.model_copy(update=changes)
+
+
+def _hash(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _problems(error: ValidationError) -> list[Problem]:
+    """pydantic's errors in our words; the value itself is never repeated."""
+    known = [field.alias or name for name, field in Job.model_fields.items()]
+    problems = []
+    for detail in error.errors(include_input=False, include_url=False, include_context=False):
+        place = ".".join(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            hint = did_you_mean(str(detail["loc"][-1]), known)
+            problems.append(Problem("unknown-setting", f"there is no setting '{place}'", hint=hint))
+        elif place == "k":
+            problems.append(Problem("bad-k", "k must be a whole number of at least 2"))
+        else:
+            message = detail["msg"][0].lower() + detail["msg"][1:]
+            problems.append(Problem("bad-setting", f"setting '{place}': {message}"))
+    return problems

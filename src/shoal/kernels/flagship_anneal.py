@@ -1,0 +1,125 @@
+"""Annealing of moves and swaps between the groups of a block, and the candidate groups of every item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_random import random_below, random_unit
+from shoal.kernels.flagship_state import energy_after, insert_item, remove_item
+
+
+@kernel
+def joining_costs(state: Any, costs: Any) -> None:
+    """What one more item costs a group on one layer, for every feature and group.
+
+    OUT costs  float32 (features, groups)
+    """
+    layers = state.features.shape[1]
+    layer_of = np.zeros(costs.shape[0], dtype=np.int32)
+    for item in range(state.features.shape[0]):
+        for layer in range(layers):
+            layer_of[state.features[item, layer]] = layer
+    for feature in range(costs.shape[0] if layers > 0 else 0):
+        layer = layer_of[feature]
+        for group in range(costs.shape[1]):
+            count = state.counts[group, feature]
+            spread = state.spread[group, layer] - 1.0
+            after = spread + state.value_of_count[count + 1] - state.value_of_count[count]
+            if state.saturates[layer]:
+                spread = min(1.0, spread)
+                after = min(1.0, after)
+            reach = state.reach[group, layer]
+            costs[feature, group] = (reach + state.step[feature]) * after - reach * spread
+
+
+@kernel
+def find_candidates(state: Any, costs: Any, first: Any, last: Any, candidates: Any, scores: Any, best: Any) -> None:
+    """For the items first..last-1 the groups, other than their own, whose energy grows least by taking them.
+
+    IN  costs       float32 (features, groups) of joining_costs
+    OUT candidates  int32 (items, wanted), best first; -1 where there are fewer groups
+    OUT scores      float32 (groups,), best float32 (wanted,): scratch
+    """
+    wanted = candidates.shape[1]
+    groups = state.size.shape[0]
+    for item in range(first, last):
+        candidates[item, :] = -1
+        if state.weight[item] > 1:
+            continue
+        scores[:] = 0.0
+        for layer in range(state.features.shape[1]):
+            line = costs[state.features[item, layer]]
+            for group in range(groups):
+                scores[group] += line[group]
+        for interval in range(state.numbers.shape[1]):
+            number = state.numbers[item, interval]
+            price = state.number_weight[interval]
+            for group in range(groups):
+                low, high = state.extremes[group, interval, 0], state.extremes[group, interval, 3]
+                wider = min(1.0, max(high, number) - min(low, number))
+                scores[group] += price * ((state.size[group] + 1) * wider - state.size[group] * min(1.0, high - low))
+        found = 0
+        own = state.group[item]
+        for group in range(groups):
+            score = scores[group]
+            if (found < wanted or score < best[wanted - 1]) and group != own and state.size[group] > 0:
+                place = found if found < wanted else wanted - 1
+                while place > 0 and best[place - 1] > score:
+                    best[place] = best[place - 1]
+                    candidates[item, place] = candidates[item, place - 1]
+                    place -= 1
+                best[place] = score
+                candidates[item, place] = group
+                if found < wanted:
+                    found += 1
+
+
+@kernel
+def anneal(state: Any, candidates: Any, k: Any, trials: Any, hot: Any, cold: Any, partners: Any, random: Any) -> Any:
+    """Try moves and swaps at a temperature that falls from hot to cold; returns how many were taken.
+
+    A trial takes a random item and one of its candidate groups. If its group can spare it, it may move; otherwise it
+    may change places with one of a few random members of the candidate group.
+    """
+    items = state.group.shape[0]
+    wanted = candidates.shape[1]
+    taken = 0
+    cooling = (cold / hot) ** (1.0 / max(1, trials)) if hot > 0.0 else 1.0
+    temperature = hot
+    for _ in range(trials):
+        temperature *= cooling
+        item = random_below(random, items)
+        group = state.group[item]
+        other = candidates[item, random_below(random, wanted)]
+        if other < 0 or other == group or state.weight[item] > 1 or state.held[other] == 0:
+            continue
+        limit = -temperature * np.log(random_unit(random))
+        if state.size[group] > k and state.held[other] < state.room[other]:
+            less = energy_after(state, group, item, -1)
+            more = energy_after(state, other, -1, item)
+            if less + more - state.energy[group] - state.energy[other] <= limit:
+                remove_item(state, item)
+                insert_item(state, item, other)
+                state.energy[group] = less
+                state.energy[other] = more
+                taken += 1
+                continue
+        for _ in range(partners):
+            partner = state.members[state.first[other] + random_below(random, state.held[other])]
+            if state.weight[partner] > 1:
+                continue
+            less = energy_after(state, group, item, partner)
+            more = energy_after(state, other, partner, item)
+            if less + more - state.energy[group] - state.energy[other] <= limit:
+                remove_item(state, item)
+                remove_item(state, partner)
+                insert_item(state, item, other)
+                insert_item(state, partner, group)
+                state.energy[group] = less
+                state.energy[other] = more
+                taken += 1
+                break
+    return taken

@@ -1,0 +1,158 @@
+"""Randomised greedy construction: grow a group record by record, each time the one that costs least.
+
+What an item y adds to a growing group with first member x is exact: a flat layer costs its step if the group does not
+have y's value yet; a tree layer costs x's step if it is still pure and y is under another node; an interval costs
+what the range grows by. These costs are kept up to date: when a member brings something new, only the items that
+this concerns are changed. All lists are kept column by column, and an item that has been placed is replaced by the
+last one, so that the scans stay dense.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_random import random_below
+
+Pool = namedtuple(
+    "Pool",
+    [
+        "columns",  # int32 (layers, items) features of the items that are left
+        "numbers",  # float64 (intervals, items)
+        "names",  # int32 (items,) what to call them in the answer
+        "weights",  # int64 (items,)
+        "cost",  # float64 (items,) what each would add to the group
+        "have",  # uint8 (features,) the features of the group
+        "pure",  # int32 (layers,) the one feature of a tree layer, -1 when mixed
+        "range",  # float64 (2, intervals) lowest and highest number of the group
+    ],
+)
+
+
+def make_pool(items: int, layers: int, intervals: int, features: int) -> Pool:
+    return Pool(
+        columns=np.zeros((layers, items), dtype=np.int32),
+        numbers=np.zeros((intervals, items)),
+        names=np.zeros(items, dtype=np.int32),
+        weights=np.ones(items, dtype=np.int64),
+        cost=np.zeros(items),
+        have=np.zeros(features, dtype=np.uint8),
+        pure=np.zeros(layers, dtype=np.int32),
+        range=np.zeros((2, intervals)),
+    )
+
+
+@kernel
+def _open(pool: Any, seed: Any, count: Any, step: Any, saturates: Any, number_weight: Any) -> None:
+    """Start a group with the item at `seed`: what all others would add."""
+    pool.cost[:count] = 0.0
+    pool.have[:] = 0
+    for layer in range(pool.columns.shape[0]):
+        line = pool.columns[layer]
+        feature = line[seed]
+        pool.have[feature] = 1
+        pool.pure[layer] = feature
+        price = step[feature]
+        for place in range(count):
+            if line[place] != feature:
+                pool.cost[place] += price if saturates[layer] else step[line[place]]
+    for interval in range(pool.numbers.shape[0]):
+        line = pool.numbers[interval]
+        number = line[seed]
+        pool.range[0, interval] = pool.range[1, interval] = number
+        for place in range(count):
+            pool.cost[place] += number_weight[interval] * min(1.0, abs(line[place] - number))
+
+
+@kernel
+def _join(pool: Any, chosen: Any, count: Any, step: Any, saturates: Any, number_weight: Any) -> None:
+    """Let the item at `chosen` join the group; the costs of the others change where it brings something new."""
+    for layer in range(pool.columns.shape[0]):
+        line = pool.columns[layer]
+        feature = line[chosen]
+        if saturates[layer]:
+            first = pool.pure[layer]
+            if first >= 0 and feature != first:
+                pool.pure[layer] = -1
+                price = step[first]
+                for place in range(count):
+                    if line[place] != first:
+                        pool.cost[place] -= price
+        elif not pool.have[feature]:
+            pool.have[feature] = 1
+            price = step[feature]
+            for place in range(count):
+                if line[place] == feature:
+                    pool.cost[place] -= price
+    for interval in range(pool.numbers.shape[0]):
+        line = pool.numbers[interval]
+        low, high = pool.range[0, interval], pool.range[1, interval]
+        new_low, new_high = min(low, line[chosen]), max(high, line[chosen])
+        if new_low < low or new_high > high:
+            change = min(1.0, high - low) - min(1.0, new_high - new_low)
+            for place in range(count):
+                number = line[place]
+                wider = min(1.0, max(new_high, number) - min(new_low, number))
+                before = min(1.0, max(high, number) - min(low, number))
+                pool.cost[place] += number_weight[interval] * (wider - before + change)
+            pool.range[0, interval], pool.range[1, interval] = new_low, new_high
+
+
+@kernel
+def _take(pool: Any, place: Any, last: Any) -> None:
+    """Close the gap at `place` with the last remaining item."""
+    for layer in range(pool.columns.shape[0]):
+        pool.columns[layer, place] = pool.columns[layer, last]
+    for interval in range(pool.numbers.shape[0]):
+        pool.numbers[interval, place] = pool.numbers[interval, last]
+    pool.names[place] = pool.names[last]
+    pool.weights[place] = pool.weights[last]
+    pool.cost[place] = pool.cost[last]
+
+
+@kernel
+def grow_groups(pool: Any, count: Any, step: Any, saturates: Any, number_weight: Any, k: Any, limit: Any, tries: Any,
+                random: Any, group: Any) -> Any:
+    """Groups of at least k from the first `count` items of the pool. Returns the number of groups.
+
+    Items that are left when fewer than k remain, or when there are `limit` groups, get the group -1. Of `tries`
+    random items the one farthest from the last group opens the next one.
+
+    IN/OUT pool   used up
+    OUT    group  int32 (items,) by name
+    """
+    total = 0
+    for place in range(count):
+        total += pool.weights[place]
+    groups = 0
+    while total >= k and groups < limit:
+        seed = random_below(random, count)
+        for _ in range(tries):
+            other = random_below(random, count)
+            if groups > 0 and pool.cost[other] > pool.cost[seed]:
+                seed = other
+        _open(pool, seed, count, step, saturates, number_weight)
+        size = 0
+        chosen = seed
+        while True:
+            size += pool.weights[chosen]
+            group[pool.names[chosen]] = groups
+            count -= 1
+            _take(pool, chosen, count)
+            if size >= k:
+                break
+            chosen = random_below(random, count)
+            lowest = pool.cost[chosen]
+            for place in range(count):
+                if pool.cost[place] < lowest:
+                    lowest = pool.cost[place]
+                    chosen = place
+            _join(pool, chosen, count, step, saturates, number_weight)
+        total -= size
+        groups += 1
+    for place in range(count):
+        group[pool.names[place]] = -1
+    return groups

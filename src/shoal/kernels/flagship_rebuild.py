@@ -1,0 +1,188 @@
+"""Destroy and repair: dissolve a few neighbouring groups, grow new ones from their members, keep what is better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_grow import grow_groups
+from shoal.kernels.flagship_random import random_below, random_unit
+from shoal.kernels.flagship_state import energy_after, insert_item, remove_item
+
+
+@kernel
+def clear_group(state: Any, group: Any) -> None:
+    """Forget all members of a group."""
+    start = state.first[group]
+    for place in range(start, start + state.held[group]):
+        item = state.members[place]
+        for layer in range(state.features.shape[1]):
+            state.counts[group, state.features[item, layer]] = 0
+    state.spread[group, :] = 0.0
+    state.reach[group, :] = 0.0
+    state.extremes[group, :, 0:2] = np.inf
+    state.extremes[group, :, 2:4] = -np.inf
+    state.size[group] = 0
+    state.held[group] = 0
+    state.energy[group] = 0.0
+
+
+@kernel
+def _choose(state: Any, candidates: Any, wanted: Any, chosen: Any, most: Any, random: Any) -> Any:
+    """Up to `wanted` neighbouring groups of single records with at most `most` members together."""
+    item = random_below(random, state.group.shape[0])
+    group = state.group[item]
+    if state.size[group] > state.held[group] or state.held[group] > most:
+        return 0
+    chosen[0] = group
+    found = 1
+    members = state.held[group]
+    for _ in range(2 * wanted):
+        if found == wanted:
+            break
+        near = chosen[random_below(random, found)]
+        item = state.members[state.first[near] + random_below(random, state.held[near])]
+        group = candidates[item, random_below(random, candidates.shape[1])]
+        if group < 0 or state.size[group] > state.held[group] or state.held[group] == 0:
+            continue
+        fresh = members + state.held[group] <= most
+        for number in range(found):
+            if chosen[number] == group:
+                fresh = False
+        if fresh:
+            chosen[found] = group
+            found += 1
+            members += state.held[group]
+    return found
+
+
+@kernel
+def _gather(state: Any, pool: Any, chosen: Any, found: Any, items: Any, before: Any) -> Any:
+    """Copy the members of the chosen groups into the pool; remember where they were."""
+    count = 0
+    for number in range(found):
+        start = state.first[chosen[number]]
+        for place in range(start, start + state.held[chosen[number]]):
+            item = state.members[place]
+            items[count] = item
+            before[count] = chosen[number]
+            pool.names[count] = count
+            pool.weights[count] = 1
+            for layer in range(state.features.shape[1]):
+                pool.columns[layer, count] = state.features[item, layer]
+            for interval in range(state.numbers.shape[1]):
+                pool.numbers[interval, count] = state.numbers[item, interval]
+            count += 1
+    return count
+
+
+@kernel
+def _place_all(state: Any, chosen: Any, found: Any, items: Any, groups: Any, count: Any) -> Any:
+    """Empty the chosen groups and fill them by `groups` (-1: where it costs least). Returns their energy."""
+    for number in range(found):
+        clear_group(state, chosen[number])
+    for place in range(count):
+        if groups[place] >= 0:
+            insert_item(state, items[place], groups[place])
+    energy = 0.0
+    for number in range(found):
+        if state.size[chosen[number]] > 0:
+            state.energy[chosen[number]] = energy_after(state, chosen[number], -1, -1)
+    for place in range(count):
+        if groups[place] < 0:
+            best, least, after = -1, np.inf, 0.0
+            for number in range(found):
+                group = chosen[number]
+                if state.size[group] > 0 and state.held[group] < state.room[group]:
+                    new = energy_after(state, group, -1, items[place])
+                    if new - state.energy[group] < least:
+                        best, least, after = group, new - state.energy[group], new
+            insert_item(state, items[place], best)
+            state.energy[best] = after
+    for number in range(found):
+        energy += state.energy[chosen[number]]
+    return energy
+
+
+@kernel
+def polish(state: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, tries: Any, random: Any) -> None:
+    """Moves and swaps between the chosen groups that lower the energy."""
+    for _ in range(tries):
+        item = items[random_below(random, count)]
+        group = state.group[item]
+        other = chosen[random_below(random, found)]
+        if other == group or state.held[other] == 0:
+            continue
+        old = state.energy[group] + state.energy[other]
+        if state.size[group] > k and state.held[other] < state.room[other]:
+            less = energy_after(state, group, item, -1)
+            more = energy_after(state, other, -1, item)
+            if less + more < old - 1e-12:
+                remove_item(state, item)
+                insert_item(state, item, other)
+                state.energy[group] = less
+                state.energy[other] = more
+                continue
+        partner = state.members[state.first[other] + random_below(random, state.held[other])]
+        less = energy_after(state, group, item, partner)
+        more = energy_after(state, other, partner, item)
+        if less + more < old - 1e-12:
+            remove_item(state, item)
+            remove_item(state, partner)
+            insert_item(state, item, other)
+            insert_item(state, partner, group)
+            state.energy[group] = less
+            state.energy[other] = more
+
+
+@kernel
+def rebuild(state: Any, candidates: Any, pool: Any, k: Any, trials: Any, temperature: Any, tries: Any, widest: Any,
+            random: Any) -> Any:
+    """Dissolve and rebuild `trials` sets of 2 to `widest` neighbouring groups; returns how often this was kept."""
+    most = pool.names.shape[0]
+    chosen = np.empty(most // k + widest, dtype=np.int64)
+    items = np.empty(most, dtype=np.int64)
+    before = np.empty(most, dtype=np.int32)
+    after = np.empty(most, dtype=np.int32)
+    spare = np.empty(state.size.shape[0], dtype=np.int64)
+    spares = 0
+    for group in range(state.size.shape[0]):
+        if state.size[group] == 0:
+            spare[spares] = group
+            spares += 1
+    taken = 0
+    for _ in range(trials):
+        found = _choose(state, candidates, 2 + random_below(random, widest - 1), chosen, most, random)
+        old = 0.0
+        for number in range(found):
+            old += state.energy[chosen[number]]
+        if old <= 0.0:
+            continue
+        count = _gather(state, pool, chosen, found, items, before)
+        total = found
+        while total < count // k and spares > 0:
+            spares -= 1
+            chosen[total] = spare[spares]
+            total += 1
+        grow_groups(pool, count, state.step, state.saturates, state.number_weight, k, total,
+                    random_below(random, 4), random, after)
+        for place in range(count):
+            if after[place] >= 0:
+                after[place] = chosen[after[place]]
+        new = _place_all(state, chosen, total, items, after, count)
+        if tries > 0:
+            polish(state, items, count, chosen, total, k, tries * count, random)
+            new = 0.0
+            for number in range(total):
+                new += state.energy[chosen[number]]
+        if new <= old - temperature * np.log(random_unit(random)):
+            taken += 1
+        else:
+            _place_all(state, chosen, total, items, before, count)
+        for number in range(total):
+            if state.size[chosen[number]] == 0:
+                spare[spares] = chosen[number]
+                spares += 1
+    return taken

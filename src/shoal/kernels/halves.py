@@ -1,0 +1,328 @@
+"""Splitting a group in two: centres, distances, dealing, topping up, and what the halves cost.
+
+Shared by the algorithms that split from the top (`cb`, `nonhomogeneous`). The group at hand is copied into a `Work`,
+column by column; `side` says for each of its records which half it is in.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_random import random_below
+from shoal.kernels.geometry import FLAT, range_cost
+
+TINY = 1e-9
+
+
+class Diversity(NamedTuple):
+    """Sensitive columns whose commonest value may have at most a share of a group; no columns: no such rule."""
+
+    codes: Any  # int32 (columns, records)
+    shares: Any  # float64 (columns,) 1 / l
+    sizes: Any  # int64 (columns,) number of codes
+
+
+class Work(NamedTuple):
+    """Scratch space for the groups of one call."""
+
+    codes: Any  # int32 (attributes, records) codes of the group at hand
+    delta: Any  # float64 (records,) distance to the first centre minus distance to the second
+    side: Any  # uint8 (records,) which half
+    last: Any  # uint8 (records,) the halves of the round before
+    best: Any  # uint8 (records,) the halves of the best round so far
+    turn: Any  # int64 (records,) in which order the records are dealt
+    centres: Any  # float64 (attributes, 2) positions
+    table: Any  # float64 (largest size,) a lookup table over codes
+    counts: Any  # int64 (2, largest size) all 0 between uses
+    heap: Any  # int64 (k + 1,)
+    low: Any  # int32 (attributes, 2) the boxes of growing halves
+    high: Any  # int32 (attributes, 2)
+    present: Any  # uint8 (2, all codes) FLAT: which codes a growing half has
+    costs: Any  # float64 (attributes, 2) weighted loss of the boxes in each attribute
+
+
+@kernel
+def make_work(geometry: Any, records: int, k: int, largest: int) -> Any:
+    attributes = geometry.kinds.shape[0]
+    return Work(
+        np.empty((attributes, records), np.int32),
+        np.empty(records),
+        np.empty(records, np.uint8),
+        np.empty(records, np.uint8),
+        np.empty(records, np.uint8),
+        np.empty(records, np.int64),
+        np.empty((attributes, 2)),
+        np.empty(largest),
+        np.zeros((2, largest), np.int64),
+        np.empty(k + 1, np.int64),
+        np.empty((attributes, 2), np.int32),
+        np.empty((attributes, 2), np.int32),
+        np.zeros((2, geometry.positions.shape[0]), np.uint8),
+        np.empty((attributes, 2)),
+    )
+
+
+@kernel
+def load_group(codes: Any, order: Any, begin: int, size: int, work: Any) -> None:
+    """Copy the codes of the records order[begin:begin + size]."""
+    for attribute in range(codes.shape[0]):
+        for place in range(size):
+            work.codes[attribute, place] = codes[attribute, order[begin + place]]
+    for place in range(size):
+        work.turn[place] = place
+
+
+@kernel
+def part_halves(order: Any, begin: int, size: int, side: Any, spare: Any) -> None:
+    """Reorder order[begin:begin + size]: the first half, then the second, each in the order it had.
+
+    WORK spare  int64 (records,)
+    """
+    kept, moved = begin, 0
+    for place in range(size):
+        record = order[begin + place]
+        if side[place] == 0:
+            order[kept] = record
+            kept += 1
+        else:
+            spare[moved] = record
+            moved += 1
+    for number in range(moved):
+        order[kept + number] = spare[number]
+
+
+@kernel
+def nearer(position: float, centres: Any) -> float:
+    """Width of the range from the first centre to a position minus that from the second, in one attribute."""
+    return min(1.0, abs(position - centres[0])) - min(1.0, abs(position - centres[1]))
+
+
+@kernel
+def measure(geometry: Any, work: Any, size: int) -> None:
+    """Fill `delta`: below 0 is nearer to the first centre. Large groups look each code up once."""
+    delta = work.delta
+    delta[:size] = 0.0
+    for attribute in range(work.codes.shape[0]):
+        weight = geometry.weights[attribute]
+        centres = work.centres[attribute]
+        offset = geometry.code_offsets[attribute]
+        domain = geometry.code_offsets[attribute + 1] - offset
+        if size < domain:
+            for place in range(size):
+                position = geometry.positions[offset + work.codes[attribute, place]]
+                delta[place] += weight * nearer(position, centres)
+        else:
+            for code in range(domain):
+                work.table[code] = weight * nearer(geometry.positions[offset + code], centres)
+            for place in range(size):
+                delta[place] += work.table[work.codes[attribute, place]]
+
+
+@kernel
+def deal(work: Any, size: int, state: Any) -> Any:
+    """Shuffle, then give each record to its nearer centre, to the smaller half on a tie.
+
+    Returns the size of the first half and whether there was a tie.
+    """
+    turn = work.turn
+    for last in range(size - 1, 0, -1):
+        other = random_below(state, last + 1)
+        turn[last], turn[other] = turn[other], turn[last]
+    first, tie = 0, False
+    for number in range(size):
+        place = turn[number]
+        delta = work.delta[place]
+        if delta == 0.0:
+            tie = True
+            work.side[place] = 0 if first * 2 <= number else 1
+        else:
+            work.side[place] = 0 if delta < 0.0 else 1
+        if work.side[place] == 0:
+            first += 1
+    return first, tie
+
+
+@kernel
+def open_halves(geometry: Any, work: Any) -> None:
+    """Two boxes, each of the code nearest to a centre."""
+    work.present[:] = 0
+    for attribute in range(work.codes.shape[0]):
+        offset, end = geometry.code_offsets[attribute], geometry.code_offsets[attribute + 1]
+        for side in range(2):
+            centre = work.centres[attribute, side]
+            left, right = offset, end - 1  # the first code at or after the centre
+            while left < right:
+                middle = (left + right) // 2
+                if geometry.positions[middle] < centre:
+                    left = middle + 1
+                else:
+                    right = middle
+            if left > offset and centre - geometry.positions[left - 1] < geometry.positions[left] - centre:
+                left -= 1
+            work.low[attribute, side] = left - offset
+            work.high[attribute, side] = left - offset
+            work.present[side, left] = 1
+            work.costs[attribute, side] = 0.0
+
+
+@kernel
+def growth(geometry: Any, work: Any, attribute: int, code: int, side: int) -> float:
+    """What a code adds to the weighted loss of a growing half, in one attribute."""
+    offset = geometry.code_offsets[attribute]
+    low, high = work.low[attribute, side], work.high[attribute, side]
+    if geometry.kinds[attribute] == FLAT:
+        if work.present[side, offset + code]:
+            return 0.0
+        return geometry.weights[attribute] / (geometry.code_offsets[attribute + 1] - offset - 1)
+    if low <= code and code <= high:
+        return 0.0
+    cost = range_cost(geometry, attribute, min(low, code), max(high, code))
+    return geometry.weights[attribute] * cost - work.costs[attribute, side]
+
+
+@kernel
+def extend_half(geometry: Any, work: Any, place: int, side: int) -> None:
+    """Grow the box of a half by a record."""
+    for attribute in range(work.codes.shape[0]):
+        code = work.codes[attribute, place]
+        work.costs[attribute, side] += growth(geometry, work, attribute, code, side)
+        work.low[attribute, side] = min(work.low[attribute, side], code)
+        work.high[attribute, side] = max(work.high[attribute, side], code)
+        work.present[side, geometry.code_offsets[attribute] + code] = 1
+
+
+@kernel
+def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
+    """Shuffle, then let each record join the half whose total loss it raises less, the smaller one on a tie.
+
+    IN  work.centres: where the boxes start. OUT work.side, work.delta.
+    Returns the size of the first half and True, for with another shuffle the halves would be others.
+    """
+    open_halves(geometry, work)
+    turn = work.turn
+    loss_one = loss_other = 0.0
+    first = 0
+    for number in range(size):
+        chosen = number + random_below(state, size - number)
+        turn[number], turn[chosen] = turn[chosen], turn[number]
+        place = turn[number]
+        one = other = 0.0
+        for attribute in range(work.codes.shape[0]):
+            code = work.codes[attribute, place]
+            one += growth(geometry, work, attribute, code, 0)
+            other += growth(geometry, work, attribute, code, 1)
+        delta = loss_one + (first + 1) * one - loss_other - (number - first + 1) * other
+        work.delta[place] = delta
+        if delta < 0.0 or (delta == 0.0 and first * 2 <= number):
+            work.side[place] = 0
+            first += 1
+            loss_one += one
+            if one > 0.0:
+                extend_half(geometry, work, place, 0)
+        else:
+            work.side[place] = 1
+            loss_other += other
+            if other > 0.0:
+                extend_half(geometry, work, place, 1)
+    return first, True
+
+
+@kernel
+def top_up(work: Any, size: int, side: int, need: int) -> None:
+    """Move the `need` records of the other half that lose least by it to this side, found with a heap of that size."""
+    sign = 1.0 if side == 0 else -1.0
+    heap, count = work.heap, 0
+    for place in range(size):
+        if work.side[place] == side:
+            continue
+        price = sign * work.delta[place]
+        if count == need:
+            if price >= sign * work.delta[heap[0]]:
+                continue
+            hole = 0  # replace the dearest, then let it sink
+            while True:
+                child = 2 * hole + 1
+                if child >= count:
+                    break
+                if child + 1 < count and sign * work.delta[heap[child + 1]] > sign * work.delta[heap[child]]:
+                    child += 1
+                if price >= sign * work.delta[heap[child]]:
+                    break
+                heap[hole] = heap[child]
+                hole = child
+        else:
+            hole = count
+            count += 1
+            while hole > 0 and sign * work.delta[heap[(hole - 1) // 2]] < price:
+                heap[hole] = heap[(hole - 1) // 2]
+                hole = (hole - 1) // 2
+        heap[hole] = place
+    for number in range(count):
+        work.side[heap[number]] = side
+
+
+@kernel
+def move_centres(geometry: Any, work: Any, size: int) -> None:
+    """The centres to the means of the halves; to a missing value, at 2, where most are missing."""
+    for attribute in range(work.codes.shape[0]):
+        offset = geometry.code_offsets[attribute]
+        for side in range(2):
+            total, present, missing = 0.0, 0, 0
+            for place in range(size):
+                if work.side[place] == side:
+                    position = geometry.positions[offset + work.codes[attribute, place]]
+                    if position > 1.0:
+                        missing += 1
+                    else:
+                        present += 1
+                        total += position
+            work.centres[attribute, side] = 2.0 if missing > present else total / max(1, present)
+
+
+@kernel
+def halves_loss(geometry: Any, work: Any, size: int, first: int) -> float:
+    """The loss of both halves: the box of each times its records."""
+    total = np.zeros(2)
+    for attribute in range(work.codes.shape[0]):
+        codes = work.codes[attribute]
+        domain = geometry.code_offsets[attribute + 1] - geometry.code_offsets[attribute]
+        weight = geometry.weights[attribute]
+        if geometry.kinds[attribute] == FLAT:
+            distinct = np.zeros(2, np.int64)
+            for place in range(size):
+                if work.counts[work.side[place], codes[place]] == 0:
+                    work.counts[work.side[place], codes[place]] = 1
+                    distinct[work.side[place]] += 1
+            for place in range(size):
+                work.counts[work.side[place], codes[place]] = 0
+            for side in range(2):
+                total[side] += weight * (distinct[side] - 1) / max(1, domain - 1)
+        else:
+            low, high = np.full(2, domain), np.full(2, -1)
+            for place in range(size):
+                side, code = work.side[place], codes[place]
+                low[side] = min(low[side], code)
+                high[side] = max(high[side], code)
+            for side in range(2):
+                total[side] += weight * range_cost(geometry, attribute, low[side], high[side])
+    return total[0] * first + total[1] * (size - first)
+
+
+@kernel
+def halves_diverse(diversity: Any, order: Any, begin: int, work: Any, size: int, first: int) -> bool:
+    """True if no sensitive value has more than its share of either half."""
+    good = True
+    for column in range(diversity.codes.shape[0]):
+        codes = diversity.codes[column]
+        limits = (diversity.shares[column] * first + TINY, diversity.shares[column] * (size - first) + TINY)
+        for place in range(size):
+            side, code = work.side[place], codes[order[begin + place]]
+            work.counts[side, code] += 1
+            if work.counts[side, code] > limits[side]:
+                good = False
+        for place in range(size):
+            work.counts[work.side[place], codes[order[begin + place]]] = 0
+    return good

@@ -1,0 +1,192 @@
+"""What the original column of an attribute holds: the yardstick that released cells are measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, Problem
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics.numbers import parse_numbers
+from shoal.tables.schema import Attribute, Scale
+
+FloatArray = NDArray[np.float64]
+CodeArray = NDArray[np.int32]
+CountArray = NDArray[np.int64]
+
+
+class DomainKind(StrEnum):
+    """How the width of a cell is measured."""
+
+    NUMBER = "number"  # by distance: integers, decimals, dates
+    ORDER = "order"  # by rank: ordered categories
+    TREE = "tree"  # by leaves: categories with a hierarchy
+    FLAT = "flat"  # by the number of values: other categories
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The distinct values of one original column, in the order of their positions.
+
+    A position is the number itself (dates: days), the rank of an ordered category, the leaf number in the hierarchy,
+    or the place in sorted order. The code of a value is its place in `values`; missing values have the next code.
+    """
+
+    name: str
+    scale: Scale
+    values: tuple[str, ...]
+    positions: FloatArray
+    counts: CountArray  # how many records have each value
+    missing_count: int = 0
+    hierarchy: Hierarchy | None = None
+    missing_texts: frozenset[str] = frozenset()
+    order: tuple[str, ...] | None = None
+
+    @property
+    def kind(self) -> DomainKind:
+        if self.scale.is_numeric:
+            return DomainKind.NUMBER
+        if self.scale is Scale.ORDERED:
+            return DomainKind.ORDER
+        return DomainKind.TREE if self.hierarchy is not None else DomainKind.FLAT
+
+    @property
+    def missing_code(self) -> int:
+        return len(self.values)
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values; missing is one of them if it occurs."""
+        return len(self.values) + (1 if self.missing_count else 0)
+
+    @property
+    def span(self) -> float:
+        """Distance of the largest and the smallest position."""
+        return float(self.positions[-1] - self.positions[0]) if len(self.values) else 0.0
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        return {value: code for code, value in enumerate(self.values)}
+
+    @cached_property
+    def distinct_positions(self) -> FloatArray:
+        return np.unique(self.positions)
+
+    def encode(self, column: pl.Series) -> CodeArray:
+        """The code of every cell of an original column; -1 for a value that this domain does not know."""
+        texts, codes = text_codes(column)
+        table = np.full(len(texts) + 1, -1, dtype=np.int32)
+        missing = is_missing_text(texts, self.missing_texts, self.scale).to_list()
+        for number, text in enumerate(texts.to_list()):
+            table[number] = self.missing_code if missing[number] else self.code_of.get(text, -1)
+        return table[codes]
+
+
+def as_text(column: pl.Series) -> pl.Series:
+    """A column as text; NaN is missing."""
+    if column.dtype == pl.String:
+        return column
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    return column.cast(pl.String)
+
+
+def text_codes(column: pl.Series) -> tuple[pl.Series, CodeArray]:
+    """The distinct texts of a column (a null is one of them, the last) and the number of each cell's text."""
+    texts = as_text(column)
+    if len(texts) == 0:
+        return texts, np.zeros(0, dtype=np.int32)
+    physical = texts.cast(pl.Categorical(pl.Categories.random())).to_physical()
+    nulls = physical.null_count() > 0
+    known = physical.drop_nulls().to_numpy()
+    count = int(known.max()) + 1 if known.shape[0] else 0
+    codes = physical.fill_null(count).to_numpy().astype(np.int32)
+    first = np.full(count + int(nulls), -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return texts.gather(first), codes
+
+
+def is_missing_text(texts: pl.Series, missing: Collection[str], scale: Scale) -> pl.Series:
+    """True where a text stands for a missing value: null, empty, one of the given texts, `nan` among numbers."""
+    absent = texts.is_null() | (texts.fill_null("") == "")
+    if scale.is_numeric:
+        absent = absent | texts.str.contains(r"(?i)^\s*[+-]?nan\s*$").fill_null(value=False)
+    if missing:
+        absent = absent | texts.is_in(list(missing)).fill_null(value=False)
+    return absent
+
+
+def make_domains(
+    original: pl.DataFrame,
+    attributes: Sequence[Attribute],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    missing: Collection[str] = (),
+) -> dict[str, Domain]:
+    """The domains of the given attributes. Raises InputError with the problems of all columns."""
+    problems: list[Problem] = []
+    domains: dict[str, Domain] = {}
+    for attribute in attributes:
+        if attribute.name not in original.columns:
+            problems.append(Problem("unknown-column", "the original has no such column", attribute.name))
+            continue
+        try:
+            hierarchy = (hierarchies or {}).get(attribute.name)
+            domains[attribute.name] = make_domain(original[attribute.name], attribute, hierarchy, missing)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return domains
+
+
+def make_domain(
+    column: pl.Series, attribute: Attribute, hierarchy: Hierarchy | None = None, missing: Collection[str] = ()
+) -> Domain:
+    """The domain of one original column."""
+    texts, codes = text_codes(column)
+    counts = np.bincount(codes, minlength=len(texts))
+    absent = is_missing_text(texts, missing, attribute.scale).to_numpy()
+    present = texts.filter(pl.Series(~absent))
+    positions = _positions(present, attribute, hierarchy)
+    order = np.lexsort((present.rank("ordinal").to_numpy(), positions)) if len(present) else np.zeros(0, dtype=np.int64)
+    return Domain(
+        name=attribute.name,
+        scale=attribute.scale,
+        values=tuple(present.gather(order).to_list()),
+        positions=positions[order],
+        counts=counts[~absent][order].astype(np.int64),
+        missing_count=int(counts[absent].sum()),
+        hierarchy=hierarchy,
+        missing_texts=frozenset(missing),
+        order=attribute.order,
+    )
+
+
+def _positions(present: pl.Series, attribute: Attribute, hierarchy: Hierarchy | None) -> FloatArray:
+    if attribute.scale.is_numeric:
+        numbers = parse_numbers(present, attribute.scale)
+        bad = int(np.isnan(numbers).sum())
+        if bad:
+            message = f"{bad} of {len(present)} distinct values cannot be read as {attribute.scale.value}"
+            raise InputError(Problem("not-a-number", message, attribute.name, "give it the scale 'category'"))
+        return numbers
+    if attribute.scale is Scale.ORDERED:
+        known = {value: rank for rank, value in enumerate(attribute.order or ())}
+        reason, what = "not-in-order", "the given order"
+    elif hierarchy is not None:
+        known = hierarchy.leaf_index
+        reason, what = "uncovered-values", "its hierarchy"
+    else:
+        return np.argsort(np.argsort(present.to_numpy())).astype(np.float64) if len(present) else np.zeros(0)
+    positions = np.array([known.get(text, -1) for text in present.to_list()], dtype=np.float64)
+    unknown = int((positions < 0).sum())
+    if unknown:
+        message = f"{unknown} of {len(present)} distinct values are not in {what}"
+        raise InputError(Problem(reason, message, attribute.name, "add them"))
+    return positions

@@ -1,0 +1,94 @@
+"""k-map: every released record could be any of at least k records of a population table.
+
+L. Sweeney, k-anonymity: a model for protecting privacy, 2002. The release may have classes below k, as long as the
+population that it was drawn from has at least k persons whose values fit the released ones. The population table has
+the same quasi-identifiers and stays unpublished; it is an assumption about what an attacker can know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.errors import InputError, Problem
+from shoal.models.base import Model
+
+
+@dataclass(frozen=True)
+class KMap(Model):
+    """The released values of every group fit at least k records of the population."""
+
+    k: int
+    name: ClassVar[str] = "k-map"
+    title: ClassVar[str] = "every record fits at least k records of a population table"
+    citation: ClassVar[str] = "Sweeney 2002"
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise ValueError(f"k must be at least 2, not {self.k}: with k = 1 nobody is hidden")
+
+    def spec(self) -> str:
+        return f"{self.name}:{self.k}"
+
+    def deficits(self, table: EncodedTable, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
+        """Counting stops at k for every group; groups that fit nearly everybody stop at once."""
+        from shoal.kernels.population import count_fitting  # the compiler loads only when it is needed
+
+        if table.population is None:
+            raise InputError(Problem("missing-population", "k-map needs a population table"))
+        kinds = np.array([int(attribute.kind) for attribute in table.attributes], dtype=np.int32)
+        low, high = _released_ranges(table, groups, count)
+        starts, members = _members(groups, count)
+        found = np.zeros(count, dtype=np.int64)
+        sizes = np.array([attribute.size for attribute in table.attributes], dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        flat = int(Kind.FLAT)
+        count_fitting(
+            table.population, table.record_codes, starts, members, low, high, kinds, flat, offsets, self.k, found
+        )
+        return np.maximum(0, self.k - found).astype(np.float64)
+
+
+def _released_ranges(
+    table: EncodedTable, groups: NDArray[np.int32], count: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The first and last code that fits each group: of a tree, all leaves under the common ancestor."""
+    low = np.full((table.width, count), np.iinfo(np.int32).max, dtype=np.int32)
+    high = np.full((table.width, count), -1, dtype=np.int32)
+    for number, attribute in enumerate(table.attributes):
+        codes = table.record_codes[number]
+        np.minimum.at(low[number], groups, codes)
+        np.maximum.at(high[number], groups, codes)
+        if attribute.missing_code >= 0 and attribute.kind is Kind.INTERVAL:
+            mixed = (high[number] == attribute.missing_code) & (low[number] != attribute.missing_code)
+            low[number, mixed] = 0  # missing and present together are released as suppressed
+        if attribute.kind is Kind.TREE:
+            low[number], high[number] = _leaves_under(attribute.ancestors, low[number], high[number])
+    return low, high
+
+
+def _leaves_under(
+    ancestors: NDArray[np.int32], low: NDArray[np.int32], high: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    lowest, highest = low.copy(), high.copy()
+    open_sets = np.ones(low.shape[0], dtype=np.bool_)
+    for level in range(ancestors.shape[0]):
+        line = ancestors[level]
+        meet = open_sets & (line[low] == line[high])
+        changes = np.flatnonzero(line[1:] != line[:-1]) + 1
+        begins = np.concatenate([[0], changes])
+        ends = np.concatenate([changes, [line.shape[0]]]) - 1
+        run = np.searchsorted(begins, low[meet], side="right") - 1
+        lowest[meet], highest[meet] = begins[run], ends[run]
+        open_sets &= ~meet
+    return lowest, highest
+
+
+def _members(groups: NDArray[np.int32], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    order = np.argsort(groups, kind="stable").astype(np.int32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=count))]).astype(np.int64)
+    return starts, order

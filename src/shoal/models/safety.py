@@ -1,0 +1,186 @@
+"""The rules of a requirement as arrays for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encode.encoded_table import EncodedColumn, EncodedTable
+from shoal.errors import InputError, Problem
+from shoal.kernels import safety as kernels
+from shoal.kernels.safety import Safety
+from shoal.models.base import Requirement
+from shoal.models.forms import value_digest
+from shoal.models.rules import HistogramRule, RuleKind
+
+_KERNEL_KINDS = {
+    RuleKind.SIZE: kernels.SIZE,
+    RuleKind.DISTINCT: kernels.DISTINCT,
+    RuleKind.FREQUENCY: kernels.CAPPED,
+    RuleKind.ONE_VALUE: kernels.CAPPED,
+    RuleKind.BETA: kernels.CAPPED,
+    RuleKind.DELTA: kernels.BETWEEN,
+    RuleKind.ENTROPY: kernels.ENTROPY,
+    RuleKind.RECURSIVE: kernels.RECURSIVE,
+    RuleKind.CLOSE_EQUAL: kernels.CLOSE_EQUAL,
+    RuleKind.CLOSE_ORDERED: kernels.CLOSE_ORDERED,
+    RuleKind.CLOSE_HIERARCHICAL: kernels.CLOSE_HIERARCHICAL,
+}
+
+
+def bind_safety(requirement: Requirement, table: EncodedTable, *, widest: int | None = None) -> Safety:
+    """All models of a requirement as rules on histograms.
+
+    Columns with more than `widest` different values are left out (a row per group would not fit in memory), as are
+    models that are no rules on histograms; `complete` is then False, and `shoal.algorithms.repair` has to follow.
+    """
+    rules: list[HistogramRule] = []
+    complete = True
+    for model in requirement.models:
+        found = model.rules()
+        if found is None:
+            complete = False
+            continue
+        for rule in found:
+            if widest is not None and rule.column is not None and _column(table, rule.column).size > widest:
+                complete = False
+            elif rule not in rules:
+                rules.append(rule)
+    smallest = HistogramRule(RuleKind.SIZE, None, (float(requirement.k),))
+    rules = [smallest, *(rule for rule in rules if rule.kind is not RuleKind.SIZE)]
+    return bind_rules(rules, table)._replace(complete=complete)
+
+
+def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
+    """These rules as arrays. Raises InputError when a column lacks an order, a hierarchy or a named value."""
+    names = list(dict.fromkeys(rule.column for rule in rules if rule.column is not None))
+    columns = [_column(table, name) for name in names]
+    starts = np.concatenate([[0], np.cumsum([column.size for column in columns])]).astype(np.int64)
+    shares = [_shares(column) for column in columns]
+    widest = max([1, *(column.size for column in columns if not _counted_only(column, rules))])
+    caps = np.ones((len(rules), widest))
+    floors = np.zeros((len(rules), widest))
+    depth = max([1, *(column.ancestors.shape[0] for column in columns if column.ancestors is not None)])
+    nodes = np.zeros((len(rules), depth, widest if depth > 1 else 1), dtype=np.int32)
+    levels = np.zeros(len(rules), dtype=np.int32)
+    for number, rule in enumerate(rules):
+        if rule.column is None or rule.kind is RuleKind.DISTINCT:
+            continue
+        place = names.index(rule.column)
+        column = columns[place]
+        caps[number, : column.size], floors[number, : column.size] = _bounds(rule, column, shares[place])
+        if rule.kind is RuleKind.CLOSE_HIERARCHICAL:
+            below_root = _ancestors(column)[:-1]
+            levels[number] = below_root.shape[0]
+            nodes[number, : levels[number], : column.size] = below_root
+    return Safety(
+        kinds=np.array([_KERNEL_KINDS[rule.kind] for rule in rules], dtype=np.int32),
+        numbers=np.array([(*rule.numbers, 0.0)[:2] for rule in rules], dtype=np.float64).reshape(len(rules), 2),
+        column=np.array([names.index(rule.column) if rule.column else -1 for rule in rules], dtype=np.int32),
+        caps=caps,
+        floors=floors,
+        nodes=nodes,
+        levels=levels,
+        starts=starts,
+        shares=np.concatenate([*shares, np.zeros(len(columns))]),
+        order=_orders(rules, columns),
+        codes=np.ascontiguousarray(
+            np.stack([column.codes for column in columns]) if columns else np.zeros((0, table.records)), dtype=np.int32
+        ),
+        complete=True,
+    )
+
+
+def deficits_of_groups(safety: Safety, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
+    """(count,) the deficit of every group. One pass over the records and one row of counts."""
+    order = np.argsort(groups, kind="stable").astype(np.int32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=count))]).astype(np.int64)
+    deficits = np.zeros(count, dtype=np.float64)
+    kernels.all_deficits(safety, starts, order, empty_row(safety), deficits)
+    return deficits
+
+
+def empty_row(safety: Safety) -> NDArray[np.int32]:
+    """A row of counts for one group, all zero."""
+    return np.zeros(int(safety.starts[-1]) + int(safety.codes.shape[0]), dtype=np.int32)
+
+
+def find_value_codes(column: str, texts: Sequence[str | None], named: Sequence[str]) -> dict[str, int]:
+    """For `EncodedColumn.value_codes`: the code of each named value (or of its digest), -1 if no code has that text."""
+    codes = dict.fromkeys(named, -1)
+    for code, text in enumerate(texts):
+        if text is not None:
+            for known in (text, value_digest(column, text)):
+                if known in codes:
+                    codes[known] = code
+    return codes
+
+
+def _column(table: EncodedTable, name: str) -> EncodedColumn:
+    if name not in table.columns:
+        raise InputError(Problem("missing-column", "a model looks at this column, but it was not encoded", name))
+    return table.columns[name]
+
+
+def _counted_only(column: EncodedColumn, rules: Sequence[HistogramRule]) -> bool:
+    """True if all rules only count the different values (persons): no bounds per value are kept then."""
+    return all(rule.kind is RuleKind.DISTINCT for rule in rules if rule.column == column.name)
+
+
+def _shares(column: EncodedColumn) -> NDArray[np.float64]:
+    counts = np.bincount(column.codes, minlength=column.size)
+    return np.asarray(counts / max(1, column.codes.shape[0]), dtype=np.float64)
+
+
+def _bounds(
+    rule: HistogramRule, column: EncodedColumn, shares: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The largest and smallest share that each code may have in a group."""
+    caps, floors = np.ones(column.size), np.zeros(column.size)
+    number = rule.numbers[0]
+    if rule.kind is RuleKind.FREQUENCY:
+        caps[:] = number
+    elif rule.kind is RuleKind.ONE_VALUE:
+        caps[_code_of_value(rule, column)] = number
+    elif rule.kind is RuleKind.BETA:
+        present = np.maximum(shares, 1e-300)
+        gain = np.minimum(number, -np.log(present)) if rule.numbers[1] else number
+        caps = shares * (1.0 + gain)
+    elif rule.kind is RuleKind.DELTA:
+        strict = number - 1e-8  # the definition says "less than"
+        caps, floors = shares * np.exp(strict), shares * np.exp(-strict)
+    return caps, floors
+
+
+def _code_of_value(rule: HistogramRule, column: EncodedColumn) -> int:
+    """The code of a named value. A value that does not occur is more likely a slip than a wish, so it is an error."""
+    code = column.value_codes.get(rule.value or "", -1)
+    if code < 0:
+        message = "the value that a model names does not occur in this column"
+        raise InputError(Problem("unknown-value", message, column.name, "values are compared as text, letter by letter"))
+    return code
+
+
+def _orders(rules: Sequence[HistogramRule], columns: Sequence[EncodedColumn]) -> NDArray[np.int32]:
+    """The codes of every column from low to high; as they are where no rule asks for an order."""
+    asked = {rule.column for rule in rules if rule.kind is RuleKind.CLOSE_ORDERED}
+    orders = [np.zeros(len(columns), dtype=np.int32)]  # the distinct counts at the end of a row have no order
+    for column in reversed(columns):
+        order = np.arange(column.size, dtype=np.int32)
+        if column.name in asked:
+            if column.positions is None:
+                message = "the ordered distance needs values with an order"
+                hint = "give the order of its values, from low to high, or use the equal distance"
+                raise InputError(Problem("unordered-column", message, column.name, hint))
+            order = np.argsort(column.positions, kind="stable").astype(np.int32)
+        orders.insert(0, order)
+    return np.concatenate(orders).astype(np.int32)
+
+
+def _ancestors(column: EncodedColumn) -> NDArray[np.int32]:
+    if column.ancestors is None:
+        message = "the hierarchical distance needs a hierarchy of this column"
+        raise InputError(Problem("missing-hierarchy", message, column.name))
+    return column.ancestors

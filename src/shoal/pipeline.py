@@ -1,0 +1,321 @@
+"""The way of the data, in seven verbs: read, encode, cluster, recode, verify, evaluate, write.
+
+`run` takes a job that names files, `run_frame` one that comes with a frame. Both pass explicit values from verb to
+verb. Nothing is written unless the check of the released values passed; for a file these are the bytes to be
+published, read back from the disk. A `trace` callback sees every intermediate value, for debugging.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.algorithms.base import Clustering, Context
+from shoal.certificate import certificate_text, frame_hash, make_certificate
+from shoal.check_job import Schema, check_settings, check_table
+from shoal.encode.codebook import Codebook
+from shoal.encode.encode import EncodeOptions, encode_table
+from shoal.encode.encoded_table import EncodedTable
+from shoal.engines.local import cluster_table
+from shoal.errors import InputError, InternalError, Problem, RequirementError
+from shoal.evaluate.summary import loss_summary, risk_summary
+from shoal.job import Job
+from shoal.metrics.domain import make_domains
+from shoal.metrics.score import Scores, score
+from shoal.models.base import Model, Requirement
+from shoal.models.feasible import impossible
+from shoal.progress import Progress, ProgressCallback, silent
+from shoal.recode.release import RecodeOptions, recode
+from shoal.result import Result
+from shoal.tables.atomic import atomic_output
+from shoal.tables.files import ReadTable, format_of, read_table, sha256_of_file, write_table, written_options
+from shoal.tables.frames import Restore, to_polars
+from shoal.verify.check import Verification, verify_release
+
+Trace = Callable[[str, Any], None]
+
+
+@dataclass
+class Run:
+    """What the verbs of one run share: the job, where to report, and how long each stage took."""
+
+    job: Job
+    progress: ProgressCallback = silent
+    trace: Trace | None = None
+    models: tuple[Model, ...] = ()
+    earlier: tuple[Problem, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.progress(Progress(name, 0.0))
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        self.progress(Progress(name, 1.0))
+
+    def show(self, name: str, value: Any) -> None:
+        if self.trace is not None:
+            self.trace(name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The table that came in, with its hash and, for a file, how it was written."""
+
+    frame: pl.DataFrame
+    sha256: str
+    file: ReadTable | None = None
+    restore: Restore | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A table that passed all checks, ready to be clustered."""
+
+    source: Source
+    schema: Schema
+    requirement: Requirement
+    algorithm: Any
+    table: EncodedTable
+    codebook: Codebook
+
+
+def run(
+    job: Job, *, progress: ProgressCallback = silent, trace: Trace | None = None, earlier: Sequence[Problem] = ()
+) -> Result:
+    """From the input file of a job to its verified output file (if it names one), certificate and report.
+
+    `earlier` are problems the caller has already found; they are raised together with all others.
+    """
+    this = Run(job, progress, trace, earlier=tuple(earlier))
+    work = _check_and_encode(this, None)
+    return _release(this, work)
+
+
+def run_frame(
+    job: Job,
+    frame: Any,
+    *,
+    models: tuple[Model, ...] = (),
+    progress: ProgressCallback = silent,
+    trace: Trace | None = None,
+) -> Result:
+    """The same for a frame in memory; `models` may be given as objects besides those that the job names."""
+    this = Run(job, progress, trace, models)
+    work = _check_and_encode(this, frame)
+    return _release(this, work)
+
+
+def threads_of(job: Job) -> int:
+    """The job's number of threads, else SHOAL_THREADS, else one per core. The result does not depend on it."""
+    if job.threads is not None:
+        return job.threads
+    named = os.environ.get("SHOAL_THREADS", "")
+    return int(named) if named.isdigit() and int(named) > 0 else (os.cpu_count() or 1)
+
+
+def _check_and_encode(this: Run, given: Any | None) -> Work:
+    """read and encode, and every problem on the way in one error."""
+    job = this.job
+    problems: list[Problem] = list(this.earlier)
+    settings = check_settings(job, problems, this.models)
+    requirement = settings.requirement.count_persons(job.person) if settings.requirement is not None else None
+    source = schema = None
+    with this.stage("read"):
+        try:
+            source = _read(job, given)
+        except InputError as error:
+            problems.extend(error.problems)
+    if source is not None:
+        this.show("read", source.frame)
+        schema = check_table(job, source.frame, requirement, problems)
+    encoded = None
+    with this.stage("encode"):
+        if source is not None and schema is not None:
+            try:
+                encoded = _encode(job, source, schema, requirement)
+            except InputError as error:
+                problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    assert source is not None
+    assert schema is not None
+    assert encoded is not None
+    assert requirement is not None
+    this.show("encode", encoded)
+    table, codebook = encoded
+    unmet = impossible(requirement, table)
+    if unmet:
+        raise RequirementError(unmet)
+    return Work(source, schema, requirement, settings.algorithm, table, codebook)
+
+
+def _read(job: Job, given: Any | None) -> Source:
+    if given is not None:
+        frame, restore = to_polars(given)
+        if frame.height == 0:
+            raise InputError(Problem("no-records", "the frame has no records"))
+        return Source(frame, frame_hash(frame), restore=restore)
+    if job.input is None:
+        raise InputError(Problem("no-input", "the job names no input", hint="give 'input', or call with a frame"))
+    file = read_table(job.input, job.csv_options())
+    return Source(file.frame, file.sha256, file=file)
+
+
+def _encode(job: Job, source: Source, schema: Schema, requirement: Requirement | None) -> tuple[EncodedTable, Codebook]:
+    numeric_nodes = {item.name for item in schema.quasi if job.recodings.get(item.name, job.recoding) == "nodes"}
+    looked_at = list(requirement.columns()) if requirement is not None else []
+    if job.class_column is not None:
+        looked_at.append(job.class_column)
+    options = EncodeOptions(
+        missing=job.missing,
+        weights=job.priorities,
+        as_nodes=frozenset(numeric_nodes & schema.hierarchies.keys()),
+        model_columns=tuple(looked_at),
+        named_values=requirement.named_values() if requirement is not None else (),
+    )
+    # Quasi-identifiers keep the order in which the user named them.
+    by_name = {item.name: item for item in schema.attributes}
+    ordered = [by_name[name] for name in job.quasi]
+    ordered += [item for item in schema.attributes if item.name not in job.quasi]
+    return encode_table(source.frame, ordered, schema.hierarchies, options)
+
+
+def _release(this: Run, work: Work) -> Result:
+    """cluster, recode, verify, evaluate and write."""
+    job = this.job
+    with this.stage("cluster"):
+        context = Context(job.seed, threads_of(job), this.progress)
+        clustering = cluster_table(work.table, work.requirement, work.algorithm, context, job.suppression_limit)
+        this.show("cluster", clustering)
+    with this.stage("recode"):
+        dropped = [*job.identifiers, *([job.person] if job.person is not None else [])]
+        options = RecodeOptions(job.recoding, job.recodings)
+        released = recode(work.source.frame, work.table, work.codebook, clustering, dropped, options)
+        this.show("recode", released)
+    with ExitStack() as outputs:
+        published, sha256 = _stage_output(this, work.source, released, outputs)
+        with this.stage("verify"):
+            verification = _verify(job, work, published)
+            this.show("verify", verification)
+        with this.stage("evaluate"):
+            scores = _evaluate(job, work, published)
+            this.show("evaluate", scores)
+        result = _result(this, work, clustering, released, verification, scores, sha256)
+        _write_texts(this, result, outputs)
+    return result
+
+
+def _stage_output(this: Run, source: Source, released: pl.DataFrame, outputs: ExitStack) -> tuple[pl.DataFrame, str]:
+    """The release as it will be published, and its hash: for a file its bytes, written beside their final place."""
+    output = this.job.output
+    if output is None:
+        return released, frame_hash(released)
+    with this.stage("write"):
+        temporary = outputs.enter_context(atomic_output(output))
+        write_table(released, temporary, source.file)
+        sha256 = sha256_of_file(temporary)
+    with this.stage("verify"):
+        options = written_options(temporary, source.file) if format_of(temporary) == "csv" else None
+        return read_table(temporary, options).frame, sha256
+
+
+def _verify(job: Job, work: Work, published: pl.DataFrame) -> Verification:
+    hidden = work.source.frame.select(job.person) if job.person is not None else None
+    verification = verify_release(
+        published,
+        job.quasi,
+        work.requirement.models,
+        hidden=hidden,
+        suppression_limit=job.suppression_limit,
+        orders=job.orders,
+        hierarchies=work.schema.hierarchies,
+    )
+    if not verification.passed:
+        failed = [Problem("check-failed", str(check)) for check in verification.failures()]
+        raise InternalError([*failed, Problem("nothing-written", "the release was thrown away; nothing was written")])
+    if published.height != work.source.frame.height:
+        raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
+    return verification
+
+
+def _evaluate(job: Job, work: Work, published: pl.DataFrame) -> Scores:
+    domains = make_domains(work.source.frame, work.schema.quasi, work.schema.hierarchies, job.missing)
+    return score(
+        work.source.frame,
+        published,
+        job.quasi,
+        domains,
+        k=work.requirement.k,
+        class_column=job.class_column if job.class_column in published.columns else None,
+        weights=job.priorities,
+    )
+
+
+def _result(
+    this: Run,
+    work: Work,
+    clustering: Clustering,
+    released: pl.DataFrame,
+    verification: Verification,
+    scores: Scores,
+    sha256: str,
+) -> Result:
+    job = this.job
+    loss = loss_summary(scores, clustering.lower_bound)
+    hierarchies = {
+        name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
+        for name, tree in work.schema.hierarchies.items()
+    }
+    certificate = make_certificate(
+        job=job,
+        quasi=list(job.quasi),
+        models=[model.public_spec() for model in work.requirement.models],
+        hierarchies=hierarchies,
+        hashes={"input": work.source.sha256, "release": sha256},
+        records={
+            "input": work.source.frame.height,
+            "released": released.height,
+            "suppressed": verification.suppressed_records,
+        },
+        verification=verification.as_dict(),
+        missing_cells=dict(work.codebook.missing_cells),
+        loss=loss,
+        notes=list(clustering.details.get("notes", ())),
+    )
+    metrics = dict(scores.totals)
+    metrics.update({name: value for name, value in loss.items() if isinstance(value, float)})
+    per_attribute: dict[str, dict[str, float]] = {name: {} for name in job.quasi}
+    for metric, parts in scores.per_attribute.items():
+        for name, value in parts.items():
+            per_attribute[name][metric] = value
+    return Result(
+        release=work.source.restore.restore(released) if work.source.restore is not None else released,
+        groups=clustering.groups,
+        certificate=certificate,
+        metrics=metrics,
+        per_attribute=per_attribute,
+        risk=risk_summary(work.table.weights, verification),
+        seconds=this.seconds,
+        details=clustering.details,
+    )
+
+
+def _write_texts(this: Run, result: Result, outputs: ExitStack) -> None:
+    """Certificate and report, beside their final places; all files are moved into place together, at the very end."""
+    job = this.job
+    if job.certificate is not None:
+        path = outputs.enter_context(atomic_output(job.certificate))
+        path.write_text(certificate_text(result.certificate), encoding="utf-8")
+    if job.report is not None:
+        from shoal.evaluate.report import build_report
+
+        path = outputs.enter_context(atomic_output(job.report))
+        path.write_text(build_report(result.summary()), encoding="utf-8")

@@ -1,0 +1,118 @@
+"""Codes of a group to the text that is released for it.
+
+- a single value: the value as it came;
+- numbers, dates and ordered categories: `[low, high]`, both ends included;
+- categories with a hierarchy: the label of the lowest common ancestor;
+- categories without: `{A, B}` in sorted order, or `*` when it is the whole domain; an element that holds a comma, a
+  brace or a quote is put in double quotes, as in CSV; a missing value in a set reads `(missing)`;
+- missing and present numbers together: `*`; only missing values: an empty cell.
+
+Everything works on the distinct cells of a column, not on records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.encode.codebook import ColumnCodebook
+from shoal.encode.encoded_table import EncodedAttribute
+from shoal.kernels.bounds import common_level
+
+SUPPRESSED = "*"
+MISSING_IN_SET = "(missing)"
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The released values of one column: `values[cell_of_box[box]]`."""
+
+    values: pl.Series  # distinct released values; text, or the type of the input when every cell is exact
+    cell_of_box: NDArray[np.int32]  # (boxes,)
+    exact: bool  # True if nothing was generalized in this column
+
+
+def distinct_pairs(
+    low: NDArray[np.int32], high: NDArray[np.int32], size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The distinct (low, high) pairs, and the number of its pair for every box."""
+    keys = low.astype(np.int64) * (size + 1) + high
+    pairs, inverse = np.unique(keys, return_inverse=True)
+    return (
+        (pairs // (size + 1)).astype(np.int32),
+        (pairs % (size + 1)).astype(np.int32),
+        inverse.astype(np.int32),
+    )
+
+
+def interval_cells(book: ColumnCodebook, low: NDArray[np.int32], high: NDArray[np.int32]) -> Cells:
+    first, last, cell_of_box = distinct_pairs(low, high, book.size)
+    if (first == last).all():
+        return Cells(book.values.gather(first), cell_of_box, True)
+    low_texts, high_texts = book.texts.gather(first), book.texts.gather(last)
+    # Equal numbers spelled differently (1.5 and 1.50) are one number: its shorter spelling is released.
+    shorter = pl.select(
+        pl.when(low_texts.str.len_bytes() <= high_texts.str.len_bytes()).then(low_texts).otherwise(high_texts)
+    ).to_series()
+    same = pl.Series((first == last) | (book.numbers[first] == book.numbers[last]))
+    mixed = pl.Series((last == book.missing_code) & (first != last))
+    text = pl.select(
+        pl.when(mixed)
+        .then(pl.lit(SUPPRESSED))
+        .when(same)
+        .then(shorter)
+        .otherwise(pl.format("[{}, {}]", low_texts, high_texts))
+    ).to_series()
+    return Cells(text, cell_of_box, False)
+
+
+def tree_cells(
+    book: ColumnCodebook, attribute: EncodedAttribute, low: NDArray[np.int32], high: NDArray[np.int32]
+) -> Cells:
+    assert book.hierarchy is not None
+    first, last, cell_of_box = distinct_pairs(low, high, book.size)
+    if (first == last).all():
+        return Cells(_exact_leaves(book, first), cell_of_box, True)
+    level = np.empty(first.shape[0], dtype=np.int32)
+    common_level(attribute.ancestors, first, last, level)
+    nodes = attribute.ancestors[level, first]
+    labels: list[str | None] = list(book.hierarchy.labels)
+    if book.missing_code >= 0:  # the missing leaf stands between the leaves and the inner nodes
+        labels.insert(book.missing_code, None)
+    return Cells(pl.Series(labels, dtype=pl.String).gather(nodes), cell_of_box, False)
+
+
+def _exact_leaves(book: ColumnCodebook, codes: NDArray[np.int32]) -> pl.Series:
+    return book.texts.gather(codes)
+
+
+def flat_cells(book: ColumnCodebook, codes: NDArray[np.int32], boxes: NDArray[np.int32], box_count: int) -> Cells:
+    """Sets of values.
+
+    IN  codes, boxes  (pairs,) every code with the box that contains it; pairs may repeat
+    """
+    keys = np.unique(boxes.astype(np.int64) * book.size + codes)
+    member, box = (keys % book.size).astype(np.int32), (keys // book.size).astype(np.int32)
+    counts = np.bincount(box, minlength=box_count)
+    if (counts <= 1).all():
+        return Cells(book.values.gather(member), np.arange(box_count, dtype=np.int32), True)
+    texts = book.texts.fill_null(MISSING_IN_SET)
+    needs_quotes = texts.str.contains(r'[,{}"]')
+    quoted = pl.select(
+        pl.when(needs_quotes).then(pl.format('"{}"', texts.str.replace_all('"', '""', literal=True))).otherwise(texts)
+    ).to_series()
+    elements = pl.DataFrame({"box": box, "element": quoted.gather(member), "plain": book.texts.gather(member)})
+    sets = elements.group_by("box", maintain_order=True).agg(
+        pl.col("element").str.join(", "), pl.col("plain").first(), pl.len().alias("size")
+    )
+    text = sets.select(
+        pl.when(pl.col("size") == 1)
+        .then(pl.col("plain"))
+        .when(pl.col("size") == book.size)
+        .then(pl.lit(SUPPRESSED))
+        .otherwise(pl.format("{{{}}}", pl.col("element")))
+    ).to_series()
+    return Cells(text, np.arange(box_count, dtype=np.int32), False)

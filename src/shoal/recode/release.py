@@ -1,0 +1,101 @@
+"""Groups to the released table: every group's quasi-identifiers become one value, all else is kept or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.algorithms.base import Boxes, Clustering
+from shoal.encode.codebook import Codebook, ColumnCodebook
+from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
+from shoal.kernels.bounds import group_bounds
+from shoal.recode.aggregate import aggregate_cells
+from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, tree_cells
+from shoal.tables.schema import Scale
+
+NUMERIC_RECODINGS = ("range", "mean", "midpoint", "nodes")
+
+
+@dataclass(frozen=True)
+class RecodeOptions:
+    """How numbers are released, for all or for single attributes: range, mean, midpoint or nodes of a hierarchy."""
+
+    numeric: str = "range"
+    per_attribute: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, name: str) -> str:
+        return self.per_attribute.get(name, self.numeric)
+
+
+def recode(
+    frame: pl.DataFrame,
+    table: EncodedTable,
+    codebook: Codebook,
+    clustering: Clustering,
+    dropped: Sequence[str],
+    options: RecodeOptions,
+) -> pl.DataFrame:
+    """The release: the columns of the input in their order, without the dropped ones, in the order of the records."""
+    boxes = clustering.boxes if clustering.boxes is not None else tight_boxes(table, clustering.groups)
+    tight = clustering.boxes is None
+    released: dict[str, pl.Series] = {}
+    for number, (attribute, book) in enumerate(zip(table.attributes, codebook.columns, strict=True)):
+        cells = _cells(table, number, attribute, book, boxes, tight, options.of(attribute.name))
+        column = cells.values.gather(cells.cell_of_box[boxes.box_of_record])
+        if clustering.suppressed is not None and clustering.suppressed.any():
+            text = column.cast(pl.String)
+            hidden = pl.Series(clustering.suppressed)
+            column = pl.select(pl.when(hidden).then(pl.lit(SUPPRESSED)).otherwise(text)).to_series()
+        released[attribute.name] = column.rename(attribute.name)
+    kept = [name for name in frame.columns if name not in set(dropped)]
+    return pl.DataFrame([released.get(name, frame[name]) for name in kept])
+
+
+def tight_boxes(table: EncodedTable, groups: NDArray[np.int32]) -> Boxes:
+    """One box per group, as small as its members allow."""
+    count = int(groups.max()) + 1 if groups.size else 0
+    low = np.empty((table.width, count), dtype=np.int32)
+    high = np.empty((table.width, count), dtype=np.int32)
+    group_bounds(table.codes, table.row_of_record, groups, low, high)
+    return Boxes(low, high, groups)
+
+
+def _cells(
+    table: EncodedTable,
+    number: int,
+    attribute: EncodedAttribute,
+    book: ColumnCodebook,
+    boxes: Boxes,
+    tight: bool,
+    recoding: str,
+) -> Cells:
+    """The released values of one attribute."""
+    low, high = boxes.low[number], boxes.high[number]
+    count = low.shape[0]
+    if attribute.name in boxes.labels:
+        texts = pl.Series(boxes.labels[attribute.name], dtype=pl.String)
+        return Cells(texts, np.arange(count, dtype=np.int32), False)
+    if attribute.kind is Kind.TREE:
+        return tree_cells(book, attribute, low, high)
+    if attribute.kind is Kind.INTERVAL:
+        if tight and recoding in ("mean", "midpoint") and book.scale is not Scale.ORDERED:
+            codes = table.codes[number][table.row_of_record]
+            return aggregate_cells(book, codes, boxes.box_of_record, count, recoding)
+        return interval_cells(book, low, high)
+    if tight:
+        codes = table.codes[number][table.row_of_record]
+        return flat_cells(book, codes, boxes.box_of_record, count)
+    return flat_cells(book, *_expand_ranges(low, high), count)
+
+
+def _expand_ranges(low: NDArray[np.int32], high: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Every code between low and high, with the number of its box."""
+    sizes = (high - low + 1).astype(np.int64)
+    boxes = np.repeat(np.arange(low.shape[0], dtype=np.int32), sizes)
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    codes = np.arange(boxes.shape[0], dtype=np.int64) - starts + np.repeat(low, sizes)
+    return codes.astype(np.int32), boxes

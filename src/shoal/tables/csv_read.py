@@ -1,0 +1,139 @@
+"""CSV files into polars frames, every cell as the text that it is.
+
+All columns are text and no cell is trimmed or converted, so a released exact value is what came in. An empty cell is
+null; a quoted empty cell (`""`) is an empty text; both are missing values later. `csv_scan` says what a record is.
+Every problem of a file is reported at once, with counts and line numbers and never with content.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, InternalError, Problem
+from shoal.tables.csv_decode import read_utf8
+from shoal.tables.csv_scan import Bytes, Scan, rewrite, scan
+from shoal.tables.csv_sniff import looks_like_header, sniff
+from shoal.tables.options import CsvOptions
+
+# text that polars would take for zlib-compressed data, or for a mark to drop; a mark in front keeps it from that
+_TAKEN_FOR_OTHERS = (b"x\x01", codecs.BOM_UTF8)
+
+
+def read_csv(path: Path | str, options: CsvOptions | None = None) -> pl.DataFrame:
+    """The table in a CSV file, all columns as text. Raises InputError with every problem found."""
+    return read_csv_with_options(path, options)[0]
+
+
+def read_csv_with_options(path: Path | str, options: CsvOptions | None = None) -> tuple[pl.DataFrame, CsvOptions]:
+    """The table, and the options with everything that was found out filled in."""
+    path, options = Path(path), options or CsvOptions()
+    check_is_file(path)
+    try:
+        data, encoding = read_utf8(path, options.encoding)
+    except OSError as error:
+        raise InputError(_unreadable(path, error)) from None
+    delimiter, quote = sniff(data, options.delimiter, options.quote)
+    found = scan(data, delimiter, quote)
+    if found.records == 0:
+        raise InputError(Problem("empty-file", f"'{path}' is empty", hint="a header line and records are needed"))
+    problems = _form_problems(found)
+    if found.stray or found.unclosed_line:
+        raise InputError(problems)  # it is not known where cells begin and end, so the names are not known either
+    first = _first_record(data, found, delimiter, quote)
+    header = options.header if options.header is not None else looks_like_header(first)
+    names = first if header else [f"column_{number}" for number in range(1, found.width + 1)]
+    problems += _header_problems(names, options.header)
+    if found.records == 1 and header:
+        hint = "if the first line is a record and not the names, say that there is no header"
+        problems.append(Problem("no-records", f"'{path}' has a header but no records", hint=hint))
+    if problems:
+        raise InputError(problems)
+    frame = _read_records(data, found, delimiter, quote)
+    frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
+    return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header)
+
+
+def check_is_file(path: Path) -> None:
+    """Raise InputError unless `path` leads to a regular file."""
+    try:
+        if path.is_file():
+            return
+        is_folder, exists = path.is_dir(), path.exists()
+    except (OSError, ValueError) as error:
+        raise InputError(_unreadable(path, error)) from None
+    if is_folder:
+        raise InputError(Problem("is-a-folder", f"'{path}' is a folder", hint="name a file in it"))
+    if exists:
+        raise InputError(Problem("unreadable", f"'{path}' is not a regular file", hint="copy it into a file first"))
+    raise InputError(Problem("no-such-file", f"there is no file '{path}'", hint="check the path"))
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> Problem:
+    reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    return Problem("unreadable", f"'{path}' cannot be read: {reason}", hint="check its permissions")
+
+
+def _form_problems(found: Scan) -> list[Problem]:
+    problems = []
+    if found.ragged:
+        message = f"{found.ragged} records do not have {found.width} cells like the first; the first is in line "
+        hint = "check the delimiter and the quotes around cells that hold it"
+        problems.append(Problem("ragged-rows", f"{message}{found.first_ragged_line}", hint=hint))
+    if found.stray:
+        message = f"{found.stray} cells go on after their closing quote; the first is in line {found.first_stray_line}"
+        hint = "a quote within a quoted cell must be doubled; an empty quote option turns quoting off"
+        problems.append(Problem("stray-quote", message, hint=hint))
+    if found.unclosed_line:
+        hint = "close it, or turn quoting off with an empty quote option"
+        problems.append(
+            Problem("unclosed-quote", f"the quote that opens in line {found.unclosed_line} is never closed", hint=hint)
+        )
+    return problems
+
+
+def _header_problems(names: Sequence[str], header: bool | None) -> list[Problem]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    hint = "rename one of them" if header else "rename one of them; if the first line is a record, say so"
+    return [
+        Problem("duplicate-column", f"{count} columns have this name", column=name, hint=hint)
+        for name, count in counts.items()
+        if count > 1
+    ]
+
+
+def _first_record(data: Bytes, found: Scan, delimiter: str, quote: str) -> list[str]:
+    """The cells of the first record, read on its own, so that its problems can be told along with the others."""
+    line = data[found.first_record_start : found.first_record_end]
+    cells = _read_records(line, scan(line, delimiter, quote), delimiter, quote).row(0)
+    return ["" if cell is None else str(cell) for cell in cells]
+
+
+def _read_records(data: Bytes, found: Scan, delimiter: str, quote: str) -> pl.DataFrame:
+    """Every record of a well-formed text, read by polars; columns are named by their number."""
+    text = data.data if not found.needs_rewriting else rewrite(data, delimiter, quote, keep_blank=found.width == 1)
+    if bytes(text[:3]).startswith(_TAKEN_FOR_OTHERS):
+        text = codecs.BOM_UTF8 + bytes(text)
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(text) if not isinstance(text, bytes) else text,
+            has_header=False,
+            schema={str(index): pl.String for index in range(found.width)},
+            separator=delimiter,
+            quote_char=quote or None,
+            encoding="utf8",
+            glob=False,
+        )
+    except pl.exceptions.PolarsError as error:
+        # the message of polars may quote cells, so only its kind is passed on
+        raise InternalError(Problem("csv-reader", f"the CSV reader failed ({type(error).__name__})")) from None
+    if frame.shape != (found.records, found.width):
+        raise InternalError(Problem("csv-reader", "the CSV reader found other records than the scan of the file"))
+    return frame

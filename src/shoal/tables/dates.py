@@ -1,0 +1,80 @@
+"""Dates written as text, and dates as numbers.
+
+Forms: yyyy-mm-dd, yyyy/mm/dd, dd.mm.yyyy, and yyyy-mm-dd with a time after a space or a T: hh:mm, hh:mm:ss or
+hh:mm:ss.fraction, with or without Z or an offset such as +01:00. A column keeps to one form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+_MICROSECONDS = 1e6
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
+_ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+
+
+@dataclass(frozen=True, slots=True)
+class DateForm:
+    """A way to write dates: the shape of the text, and how polars parses it."""
+
+    pattern: str
+    date_format: str
+    has_time: bool = False
+    has_zone: bool = False
+
+
+_FORMS = (
+    DateForm(rf"^{_DATE}$", "%Y-%m-%d"),
+    DateForm(r"^[0-9]{4}/[0-9]{2}/[0-9]{2}$", "%Y/%m/%d"),
+    DateForm(r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$", "%d.%m.%Y"),
+    DateForm(rf"^{_DATE}[T ]{_TIME}$", "%Y-%m-%d %H:%M:%S%.f", has_time=True),
+    DateForm(
+        rf"^{_DATE}[T ]{_TIME}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})$", "%Y-%m-%d %H:%M:%S%.f%z", has_time=True, has_zone=True
+    ),
+)
+
+
+def find_date_form(values: pl.Series) -> DateForm | None:
+    """The form in which every one of these texts is a real date, if there is one."""
+    if values.is_empty():
+        return None
+    first = values.head(1)
+    for form in _FORMS:
+        if first.str.contains(form.pattern).item() and values.str.contains(form.pattern).all():
+            return form if _parse(values, form).null_count() == 0 else None
+    return None
+
+
+def parse_dates(values: pl.Series) -> tuple[NDArray[np.float64], int]:
+    """Days (or seconds, if there are times) since 1970, NaN for null, and how many values are no dates."""
+    if isinstance(values.dtype, pl.Date):
+        return _as_floats(values.to_physical()), 0
+    if isinstance(values.dtype, pl.Datetime):
+        return _as_floats(values.dt.cast_time_unit("us").to_physical()) / _MICROSECONDS, 0
+    if not isinstance(values.dtype, pl.String):
+        return np.full(values.len(), np.nan), values.len() - values.null_count()
+    present = values.drop_nulls()
+    form = max(_FORMS, key=lambda candidate: int(present.str.contains(candidate.pattern).sum()))
+    parsed = _parse(values, form)
+    scale = _MICROSECONDS if form.has_time else 1.0
+    return _as_floats(parsed) / scale, parsed.null_count() - values.null_count()
+
+
+def _parse(values: pl.Series, form: DateForm) -> pl.Series:
+    """Days or microseconds since 1970 as integers, null where the text is no date of this form."""
+    texts = values.set(~values.str.contains(form.pattern), None)
+    if not form.has_time:
+        return texts.str.strptime(pl.Date, form.date_format, strict=False).to_physical()
+    texts = texts.str.replace("T", " ", literal=True)
+    texts = texts.str.replace(r"^(.{10} [0-9]{2}:[0-9]{2})($|Z|[+-])", "${1}:00${2}").str.replace(r"Z$", "+00:00")
+    times = texts.str.strptime(pl.Datetime("us", "UTC" if form.has_zone else None), form.date_format, strict=False)
+    return times.to_physical()
+
+
+def _as_floats(integers: pl.Series) -> NDArray[np.float64]:
+    return integers.cast(pl.Float64).fill_null(float("nan")).to_numpy().astype(np.float64)

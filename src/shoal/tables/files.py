@@ -1,0 +1,107 @@
+"""Tables in files: the format is told by the suffix."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.tables.arrow import read_arrow, write_arrow
+from shoal.tables.csv_read import check_is_file, read_csv_with_options
+from shoal.tables.csv_write import write_csv
+from shoal.tables.options import CsvOptions
+from shoal.tables.parquet import read_parquet, write_parquet
+
+
+class Format(StrEnum):
+    """How a file holds a table."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+_FORMAT_OF_SUFFIX = {
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
+    ".txt": Format.CSV,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".arrow": Format.ARROW,
+    ".feather": Format.ARROW,
+    ".ipc": Format.ARROW,
+}
+_PACKED = ".gz"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table with where it came from: `options_found` is None for formats that have no options."""
+
+    frame: pl.DataFrame
+    format: Format
+    options_found: CsvOptions | None
+    sha256: str
+
+
+def format_of(path: Path | str) -> Format:
+    """The format that the suffix of a path names. Raises InputError if it names none."""
+    name = Path(path).name.lower()
+    packed = name.endswith(_PACKED)
+    suffix = Path(name.removesuffix(_PACKED)).suffix
+    found = _FORMAT_OF_SUFFIX.get(suffix)
+    if found is None or (packed and found is not Format.CSV):
+        hint = "known: " + ", ".join(_FORMAT_OF_SUFFIX) + ", and text formats packed as .gz"
+        raise InputError(Problem("unknown-format", f"the suffix of '{path}' names no known format", hint=hint))
+    return found
+
+
+def read_table(path: Path | str, options: CsvOptions | None = None) -> ReadTable:
+    """Read a table from a file. Raises InputError with every problem found, without any content of the file."""
+    path = Path(path)
+    check_is_file(path)
+    found_format = format_of(path)
+    options_found = None
+    if found_format is Format.CSV:
+        frame, options_found = read_csv_with_options(path, options)
+    else:
+        _refuse_empty(path)
+        frame = read_parquet(path) if found_format is Format.PARQUET else read_arrow(path)
+        if frame.height == 0:
+            raise InputError(Problem("no-records", f"'{path}' has no records"))
+    return ReadTable(frame, found_format, options_found, sha256_of_file(path))
+
+
+def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = None) -> None:
+    """Write a table in the format that the suffix of `path` names; text is written like the table it came from."""
+    path = Path(path)
+    found_format = format_of(path)
+    if found_format is Format.PARQUET:
+        write_parquet(frame, path)
+    elif found_format is Format.ARROW:
+        write_arrow(frame, path)
+    else:
+        write_csv(frame, path, written_options(path, like))
+
+
+def written_options(path: Path | str, like: ReadTable | None = None) -> CsvOptions:
+    """How `write_table` writes text: the exact options with which the written file is to be read back."""
+    found = like.options_found if like is not None and like.options_found is not None else CsvOptions(header=True)
+    delimiter = found.delimiter or ("\t" if ".tsv" in Path(path).name.lower() else ",")
+    header = found.header is not False
+    return replace(found, delimiter=delimiter, encoding="utf-8", quote='"' if delimiter != '"' else "'", header=header)
+
+
+def sha256_of_file(path: Path | str) -> str:
+    """The hash of the bytes of a file, in hexadecimal, read piece by piece."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _refuse_empty(path: Path) -> None:
+    if path.stat().st_size == 0:
+        raise InputError(Problem("empty-file", f"'{path}' is empty"))

@@ -1,0 +1,82 @@
+"""The equivalence classes of a released table, built from the released values and nothing else.
+
+Two records are in one class when they agree in every quasi-identifier. A null is a value of its own: it equals only
+another null, never "anything", so missing values cannot make a class look larger than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+SUPPRESSED = "*"
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A class number (0..count-1) for every record, and the size of every class."""
+
+    of_record: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        return int(self.sizes.shape[0])
+
+
+def find_classes(release: pl.DataFrame, quasi: Sequence[str]) -> Classes:
+    """One group-by over the released values; floats are compared as they are written."""
+    if release.height == 0:
+        return Classes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    if not quasi:
+        return Classes(np.zeros(release.height, dtype=np.int64), np.array([release.height], dtype=np.int64))
+    as_written = [pl.col(name).cast(pl.String) if release.schema[name].is_float() else pl.col(name) for name in quasi]
+    keys = release.select(as_written).rename({name: f"q{number}" for number, name in enumerate(quasi)})
+    grouped = keys.with_row_index("record").group_by(pl.exclude("record"), maintain_order=True).agg("record")
+    sizes = grouped["record"].list.len().to_numpy().astype(np.int64)
+    of_record = np.empty(release.height, dtype=np.int64)
+    of_record[grouped["record"].explode().to_numpy()] = np.repeat(np.arange(sizes.shape[0]), sizes)
+    return Classes(of_record, sizes)
+
+
+def fully_suppressed(release: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.bool_]:
+    """(records,) where every quasi-identifier is released as `*`."""
+    if not quasi or any(release.schema[name] not in (pl.String, pl.Categorical, pl.Enum) for name in quasi):
+        return np.zeros(release.height, dtype=np.bool_)
+    every = [(pl.col(name).cast(pl.String) == SUPPRESSED).fill_null(False) for name in quasi]
+    return release.select(pl.all_horizontal(every).alias("all")).to_series().to_numpy().astype(np.bool_)
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """How often each value occurs in each class: one entry per class and value that occur together."""
+
+    classes: NDArray[np.int64]
+    values: NDArray[np.int64]  # numbers of values, in the order given or found
+    counts: NDArray[np.int64]
+    totals: NDArray[np.int64]  # (distinct values,) how often each value occurs in the whole table
+
+    @property
+    def distinct(self) -> int:
+        return int(self.totals.shape[0])
+
+
+def value_numbers(column: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
+    """A number for every record's value, and the distinct values by number; null is a value, the last one."""
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        column = column.cast(pl.String)
+    distinct = column.unique().sort(nulls_last=True)
+    numbers = column.rank("dense").cast(pl.Int64) - 1
+    missing_number = len(distinct) - 1
+    return numbers.fill_null(missing_number).to_numpy(), distinct
+
+
+def count_values(classes: Classes, numbers: NDArray[np.int64], distinct: int) -> ValueCounts:
+    """The histogram of a column in every class, as sorted (class, value, count) entries."""
+    keys, counts = np.unique(classes.of_record * max(1, distinct) + numbers, return_counts=True)
+    totals = np.bincount(numbers, minlength=distinct)
+    return ValueCounts(keys // max(1, distinct), keys % max(1, distinct), counts, totals)

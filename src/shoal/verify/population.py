@@ -1,0 +1,102 @@
+"""The verdict of k-map: how many records of the population fit each class of the release.
+
+A released text is read back by the rules of the release: `*` fits everything, `[20, 29]` the numbers or dates in
+between, `{A, B}` these values, a label of a hierarchy the leaves below it, anything else only itself; a null only a
+null. Every released text of a column becomes a set of population rows, one bit each; a class is the intersection of
+its sets. Cost: classes x columns x population / 64 words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.models.k_map import KMap
+from shoal.verify.classes import SUPPRESSED, value_numbers
+from shoal.verify.evidence import Evidence
+from shoal.verify.result import ModelCheck, judge
+
+
+def check_k_map(model: KMap, evidence: Evidence) -> ModelCheck:
+    if evidence.population is None:
+        raise InputError(Problem("missing-population", "k-map needs a population table"))
+    known = evidence.population.columns
+    problems = [
+        Problem("missing-column", "the population table has no such column", name, did_you_mean(name, known))
+        for name in evidence.quasi
+        if name not in known
+    ]
+    if problems:
+        raise InputError(problems)
+    first_records = np.zeros(evidence.classes.count, dtype=np.int64)
+    checked = np.flatnonzero(evidence.checked)
+    first_records[evidence.classes.of_record[::-1]] = checked[::-1]
+    persons = evidence.population.group_by(list(evidence.quasi), maintain_order=True).len("persons")
+    fitting = np.full((evidence.classes.count, (persons.height + 7) // 8), 255, dtype=np.uint8)
+    for name in evidence.quasi:
+        released = evidence.release[name].gather(first_records)
+        numbers, texts = value_numbers(released.cast(pl.String))
+        sets = _fitting_rows(texts, persons[name], evidence.hierarchies.get(name))
+        fitting &= sets[numbers]
+    weights = persons["persons"].to_numpy().astype(np.int64)
+    counts = np.array(
+        [int(weights[np.unpackbits(line, count=persons.height).astype(np.bool_)].sum()) for line in fitting],
+        dtype=np.int64,
+    )
+    return judge(
+        model, evidence.classes, "fewest fitting persons", counts.astype(np.float64), counts >= model.k, worst="min"
+    )
+
+
+def _fitting_rows(released: pl.Series, population: pl.Series, hierarchy: Hierarchy | None) -> NDArray[np.uint8]:
+    """(released texts, rows / 8) which rows of the population fit each released text, one bit per row."""
+    numbers, distinct = value_numbers(population)
+    texts = distinct.cast(pl.String).to_list()
+    keys = _sort_keys(distinct)
+    leaves = _leaves_by_label(hierarchy) if hierarchy is not None else {}
+    lines = [np.packbits(_fits(text, texts, keys, leaves)[numbers]) for text in released.to_list()]
+    return np.array(lines, dtype=np.uint8).reshape(len(lines), -1)
+
+
+def _fits(
+    released: str | None, texts: list[str | None], keys: NDArray[np.float64], leaves: dict[str, set[str]]
+) -> NDArray[np.bool_]:
+    """(values,) which distinct values of the population a released text stands for."""
+    if released == SUPPRESSED:
+        return np.ones(len(texts), dtype=np.bool_)
+    if released is None:
+        return np.array([text is None for text in texts], dtype=np.bool_)
+    exact = np.array([text == released for text in texts], dtype=np.bool_)
+    if exact.any():
+        return exact
+    if released in leaves:
+        return np.array([text in leaves[released] for text in texts], dtype=np.bool_)
+    inside = released[1:-1].split(", ")
+    if released.startswith("{") and released.endswith("}"):
+        return np.array([text in inside for text in texts], dtype=np.bool_)
+    if released.startswith("[") and released.endswith("]") and len(inside) == 2:
+        low, high = _sort_keys(pl.Series(inside)).tolist()
+        return np.asarray((keys >= low) & (keys <= high), dtype=np.bool_)
+    return np.asarray(keys == _sort_keys(pl.Series([released]))[0], dtype=np.bool_)
+
+
+def _sort_keys(values: pl.Series) -> NDArray[np.float64]:
+    """Numbers as they are, dates as days; NaN for what has no place on a line (NaN fits nothing)."""
+    if values.dtype.is_temporal():
+        return values.cast(pl.Date).to_physical().cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    if values.dtype.is_numeric():
+        return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    texts = values.cast(pl.String)
+    days = texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
+    return texts.cast(pl.Float64, strict=False).fill_null(days).fill_null(float("nan")).to_numpy()
+
+
+def _leaves_by_label(hierarchy: Hierarchy) -> dict[str, set[str]]:
+    leaves: dict[str, set[str]] = {}
+    for level in range(1, hierarchy.levels):
+        for leaf, node in zip(hierarchy.leaves, hierarchy.ancestors[level].tolist(), strict=True):
+            leaves.setdefault(hierarchy.labels[node], set()).add(leaf)
+    return leaves

@@ -1,0 +1,166 @@
+"""The main path through a real process: release, certificate, verification, tampering."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+QUASI = "age,zip,sex"
+
+
+@pytest.fixture
+def released(shoal, people: Path, tmp_path: Path):
+    outcome = shoal(
+        *("anonymize", people, "-o", "out.csv", "--quasi", QUASI, "--sensitive", "disease", "-k", "5"),
+        *("--certificate", "certificate.json", "--json"),
+    )
+    assert outcome.code == 0, outcome.err
+    return outcome
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_release_is_k_anonymous_by_the_csv_module(released, people: Path, tmp_path: Path) -> None:
+    rows = rows_of(tmp_path / "out.csv")
+    sizes = Counter((row["age"], row["zip"], row["sex"]) for row in rows)
+    assert min(sizes.values()) >= 5
+    assert min(sizes.values()) == released.json["smallest_class"]
+    original = rows_of(people)
+    assert [row["disease"] for row in rows] == [row["disease"] for row in original]  # kept, in order
+
+
+def test_certificate_holds_no_value(released, tmp_path: Path) -> None:
+    text = (tmp_path / "certificate.json").read_text()
+    assert "SECRET" not in text
+    certificate = json.loads(text)
+    assert certificate == released.json["certificate"]
+    assert certificate["passed"] is True
+    assert set(certificate["hashes"]) == {"input", "release", "job"}
+
+
+def test_verify_release_and_tampered_copy(released, shoal, tmp_path: Path) -> None:
+    assert shoal("verify", "out.csv", "--quasi", QUASI, "-k", "5").code == 0
+    assert shoal("verify", "out.csv", "--certificate", "certificate.json").code == 0
+    assert shoal("verify", "out.csv", "--quasi", QUASI, "-k", "50").code == 3
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    cells = lines[1].split(",")
+    tampered = [lines[0], ",".join(["77", *cells[1:]]) if '"' not in lines[1] else '77,x,m,"y"', *lines[2:]]
+    (tmp_path / "tampered.csv").write_text("\n".join(tampered) + "\n")
+    failed = shoal("verify", "tampered.csv", "--quasi", QUASI, "-k", "5", "--json")
+    assert failed.code == 3
+    assert failed.json["checks"][0]["smallest_offending_class"] == 1
+    other = shoal("verify", "tampered.csv", "--certificate", "certificate.json", "--json")
+    assert other.code == 3
+    assert other.json["same_file"] is False
+
+
+def test_threads_do_not_change_bytes(shoal, people: Path, tmp_path: Path) -> None:
+    for threads in ("1", "2"):
+        outcome = shoal(
+            *("anonymize", people, "-o", f"out{threads}.csv", "--quasi", QUASI, "-k", "4", "--threads", threads),
+            *("--certificate", f"certificate{threads}.json", "--quiet"),
+        )
+        assert outcome.code == 0, outcome.err
+        assert outcome.out == ""
+    assert (tmp_path / "out1.csv").read_bytes() == (tmp_path / "out2.csv").read_bytes()
+    assert (tmp_path / "certificate1.json").read_bytes() == (tmp_path / "certificate2.json").read_bytes()
+
+
+def test_odd_values_pass_through(shoal, tmp_path: Path) -> None:
+    odd = [
+        "=1+1",
+        "<script>alert(1)</script>",
+        "two\nlines",
+        'a "quote"',
+        "nul\0byte",
+        "\N{FISH}",
+        "x" * 100_000,
+        "a,b",
+        "{",
+        "*",
+    ]
+    with (tmp_path / "odd.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["group", "kept"])
+        writer.writerows([value, other] for value in odd for other in odd)
+    outcome = shoal(
+        *("anonymize", "odd.csv", "-o", "out.csv", "--quasi", "group", "-k", "4", "--json"),
+        *("--report", "report.html", "--certificate", "c.json"),
+    )
+    assert outcome.code == 0, outcome.err
+    limit = csv.field_size_limit(10_000_000)
+    try:
+        rows = rows_of(tmp_path / "out.csv")
+    finally:
+        csv.field_size_limit(limit)
+    assert [row["kept"] for row in rows] == odd * len(odd)
+    assert [row["group"] for row in rows] == [value for value in odd for _ in odd]  # all exact: each occurs ten times
+    assert "<script>alert" not in (tmp_path / "report.html").read_text()
+
+
+def test_job_file_is_the_same_as_options(shoal, people: Path, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(f"input: people.csv\noutput: a.csv\nquasi: [{QUASI}]\nk: 6\nseed: 3\n")
+    assert shoal("anonymize", "--job", "job.yaml", "--quiet").code == 0
+    assert shoal("anonymize", people, "-o", "b.csv", "--quasi", QUASI, "-k", "6", "--seed", "3", "--quiet").code == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_microaggregation(shoal, people: Path, tmp_path: Path) -> None:
+    outcome = shoal("anonymize", people, "-o", "m.csv", "--quasi", "age", "-k", "5", "--recoding", "mean", "--json")
+    assert outcome.code == 0, outcome.err
+    ages = [float(row["age"]) for row in rows_of(tmp_path / "m.csv")]
+    assert min(Counter(ages).values()) >= 5
+    original = [float(row["age"]) for row in rows_of(people)]
+    assert sum(ages) == pytest.approx(sum(original))
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_nothing(stop: signal.Signals, tmp_path: Path) -> None:
+    rows = "\n".join(f"{n},{n * 7919 % 100_003},{n * 104_729 % 99_991}" for n in range(60_000))
+    (tmp_path / "big.csv").write_text("a,b,c\n" + rows + "\n")
+    command = [
+        sys.executable,
+        "-m",
+        "shoal.cli.main",
+        "anonymize",
+        "big.csv",
+        "-o",
+        "out.csv",
+        "--quasi",
+        "a,b,c",
+        "-k",
+        "3",
+    ]
+    process = subprocess.Popen([*command, "--algorithm", "k-member"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(8)
+    process.send_signal(stop)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "nothing was written" in err
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["big.csv"]
+
+
+def test_lists(shoal) -> None:
+    for verb in ("algorithms", "models", "metrics"):
+        outcome = shoal(verb, "--json")
+        assert outcome.code == 0, outcome.err
+        assert outcome.json[verb]
+
+
+def test_inspect(shoal, people: Path) -> None:
+    outcome = shoal("inspect", people, "--json")
+    assert outcome.code == 0, outcome.err
+    assert {column["name"]: column["role"] for column in outcome.json["columns"]}["disease"] == "sensitive"
+    assert "SECRET" not in outcome.out

@@ -1,0 +1,79 @@
+"""The named clusterers and those of the caller."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shoal.cluster_release.clusterers import by_falling_size, cluster_features
+from shoal.cluster_release.features import Features
+from shoal.errors import InputError
+
+
+def three_heaps() -> tuple[Features, np.ndarray]:
+    random = np.random.default_rng(1)
+    truth = np.repeat([0, 1, 2], [45, 35, 20])
+    points = (truth[:, None] * [4.0, 2.0] + random.normal(0, 0.2, (100, 2))).astype(np.float32)
+    return Features(points, np.ones(100, dtype=np.int64), np.arange(100, dtype=np.int32)), truth
+
+
+@pytest.mark.parametrize("name", ["kmeans", "bisecting"])
+def test_named_clusterers_find_the_heaps_and_number_them_by_size(name):
+    features, truth = three_heaps()
+    assert (cluster_features(features, name, 3, seed=0) == truth).all()
+
+
+@pytest.mark.parametrize("name", ["kmeans", "bisecting"])
+def test_same_seed_same_labels(name):
+    features, _ = three_heaps()
+    one, other = (cluster_features(features, name, 5, seed=3) for _ in range(2))
+    assert (one == other).all()
+
+
+def test_weights_count_as_records():
+    features, _ = three_heaps()
+    few = Features(
+        np.array([[0.0], [1.0], [1.1]], np.float32),
+        np.array([90, 5, 5]),
+        np.repeat([0, 1, 2], [90, 5, 5]).astype(np.int32),
+    )
+    labels = cluster_features(few, "kmeans", 2, seed=0)
+    assert np.bincount(labels).tolist() == [90, 10]
+    assert features.points.shape == (100, 2)
+
+
+def test_a_function_of_the_caller_sees_every_record():
+    features, truth = three_heaps()
+    seen = {}
+
+    def halves(points, clusters, seed):
+        seen["call"] = points.shape, clusters, seed
+        return ["far" if x > 2 else "near" for x in points[:, 0]]
+
+    labels = cluster_features(features, halves, 2, seed=7)
+    assert seen["call"] == ((100, 2), 2, 7)
+    assert (labels == (truth == 0)).all()  # the far ones are more
+
+
+def test_never_more_clusters_than_points():
+    same = Features(np.zeros((2, 3), np.float32), np.array([3, 3]), np.repeat([0, 1], 3).astype(np.int32))
+    assert set(cluster_features(same, "kmeans", 6, seed=0)) <= {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "clusters", "reason"),
+    [
+        ("kmean", 2, "unknown-clusterer"),
+        ("kmeans", 0, "bad-clusters"),
+        (lambda points, k, seed: [0], 2, "bad-clusterer"),
+    ],
+)
+def test_what_is_wrong_is_said(clusterer, clusters, reason):
+    features, _ = three_heaps()
+    with pytest.raises(InputError) as caught:
+        cluster_features(features, clusterer, clusters, seed=0)
+    assert caught.value.reasons == (reason,)
+
+
+def test_labels_by_falling_size():
+    assert by_falling_size(["b", "a", "a", "c", "b", "a"]).tolist() == [1, 0, 0, 2, 1, 0]

@@ -1,0 +1,150 @@
+"""The five steps on small tables: what is released, what is kept, what is said."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from shoal.algorithms.mondrian import Mondrian
+from shoal.cluster_release import compare_release, publish_for_clustering
+from shoal.cluster_release.comparison import cluster_table
+from shoal.errors import InputError
+from shoal.metrics.domain import make_domains
+from shoal.models.l_diversity import LDiversity
+from shoal.tables.schema import Attribute, Role, Scale
+
+TREE = [("nurse", "health", "any"), ("doctor", "health", "any"), ("clerk", "office", "any"), ("boss", "office", "any")]
+QUASI = ["age", "job", "town"]
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    """Two kinds of people: young in health, old in offices; towns and diseases have nothing to do with it."""
+    random = np.random.default_rng(4)
+    old = random.random(400) < 0.4
+    return pl.DataFrame(
+        {
+            "name": [f"person {number}" for number in range(400)],
+            "age": np.where(old, random.integers(50, 80, 400), random.integers(20, 45, 400)),
+            "job": np.where(old, random.choice(["clerk", "boss"], 400), random.choice(["nurse", "doctor"], 400)),
+            "town": random.choice(["A", "B", "C"], 400, p=[0.7, 0.2, 0.1]),
+            "disease": random.choice(["flu", "cold", "gout", "none"], 400),
+        }
+    )
+
+
+def publish(people, **options):
+    settings = {"quasi": QUASI, "identifiers": ["name"], "clusters": 2, "h": 10, "hierarchies": {"job": TREE}}
+    return publish_for_clustering(people, **{**settings, **options})
+
+
+def test_clusters_survive_and_every_group_is_large_enough(people):
+    found = publish(people)
+    assert found.release.columns == ["age", "job", "town", "disease"]
+    assert found.release.group_by(QUASI).len()["len"].min() >= 10
+    assert found.verification.passed
+    assert found.comparison.f_measure > 0.95
+    assert set(found.raw_labels) == set(found.masked_labels) == {0, 1}
+    assert found.release["disease"].to_list() == people["disease"].to_list()
+    assert sum(one["records"] for one in found.cut["age"]) == 400
+    assert found.taxonomies["age"][0]["parent"] is None
+    json.dumps(found.as_dict())
+
+
+def test_same_seed_same_release(people):
+    one, other = publish(people, seed=5), publish(people, seed=5)
+    assert one.release.equals(other.release)
+    assert (one.masked_labels == other.masked_labels).all()
+
+
+def test_guided_by_clusters_beats_distortion(people):
+    guided, plain = publish(people, h=40), publish(people, h=40, mode="distort")
+    assert guided.details["mode"] == "information"
+    assert plain.details["mode"] == "distort"
+    assert guided.comparison.match_point >= plain.comparison.match_point
+
+
+def test_several_qids_hold_each_on_its_own(people):
+    qids = [(("age", "town"), 30), (("job",), 60)]
+    found = publish(people, qids=qids)
+    for columns, threshold in qids:
+        assert found.release.group_by(columns).len()["len"].min() >= threshold
+    assert [check.model for check in found.verification.checks] == ["qid:age+town:30", "qid:job:60"]
+
+
+def test_other_models_join(people):
+    found = publish(people, models=[LDiversity(2, "disease")])
+    commonest = found.release.group_by(QUASI).agg(
+        pl.col("disease").value_counts(sort=True).first().struct[1].alias("top"), pl.len()
+    )
+    assert (commonest["top"] * 2 <= commonest["len"]).all()
+
+
+def test_intervals_as_in_the_paper(people):
+    found = publish(people, interval_text="half-open", ranges={"age": (1, 99)})
+    ages = {one["value"] for one in found.cut["age"]}
+    assert any(age.startswith("[1-") for age in ages)
+    assert any(age.endswith("-99)") for age in ages)
+    numbers = [[int(end) for end in age.strip("[)").split("-")] for age in ages if "-" in age]
+    for raw, text in zip(people["age"], found.release["age"], strict=True):
+        if "-" in text:
+            low, high = (int(end) for end in text.strip("[)").split("-"))
+            assert low <= raw < high
+    assert numbers
+
+
+def test_the_kind_of_frame_that_came_in_goes_out_and_labels_only_if_asked(people):
+    found = publish(people.to_pandas(), release_labels=True)
+    assert isinstance(found.release, pd.DataFrame)
+    assert found.release["cluster"].tolist() == found.raw_labels.tolist()
+    assert "cluster" not in publish(people).release.columns
+
+
+def test_another_clusterer_for_the_recipient_and_one_of_the_caller(people):
+    by_age = lambda points, clusters, seed: (points[:, 0] > 0.5).astype(int)  # noqa: E731
+    found = publish(people, clusterer=by_age, masked_clusterer="bisecting")
+    assert found.comparison.f_measure > 0.9
+    assert set(found.raw_labels) == {0, 1}
+
+
+def test_the_same_comparison_for_any_release(people):
+    found = publish(people, algorithm=Mondrian())
+    assert found.release.group_by(QUASI).len()["len"].min() >= 10
+    assert found.steps == ()
+    scales = {"age": Scale.INTEGER, "job": Scale.CATEGORY, "town": Scale.CATEGORY, "disease": Scale.CATEGORY}
+    attributes = [Attribute(name, Role.INSENSITIVE, scale) for name, scale in scales.items()]
+    from shoal.hierarchies.spec import make_hierarchy
+
+    domains = make_domains(people, attributes, {"job": make_hierarchy(TREE, [], "job")})
+    again = compare_release(people, found.release, domains, clusters=2)
+    assert again.comparison.as_dict() == found.comparison.as_dict()
+    assert (cluster_table(people, domains, "kmeans", 2) == again.raw_labels).all()
+
+
+def test_every_problem_is_said_at_once(people):
+    with pytest.raises(InputError) as caught:
+        publish(people, quasi=["aeg", "job", "name"], cluster_on=["tonw"])
+    assert sorted(caught.value.reasons) == ["two-roles", "unknown-column", "unknown-column"]
+    assert "did you mean 'age'?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"h": 1}, "bad-threshold"),
+        ({"mode": "best"}, "bad-parameter"),
+        ({"interval_text": "open"}, "unknown-interval-text"),
+        ({"scales": {"town": "word"}}, "unknown-scale"),
+        ({"qids": [(("age", "job"), 5)]}, "attribute-in-no-qid"),
+        ({"cluster_on": []}, "nothing-to-cluster"),
+        ({"clusterer": "dbscan"}, "unknown-clusterer"),
+    ],
+)
+def test_bad_settings_are_refused(people, options, reason):
+    with pytest.raises(InputError) as caught:
+        publish(people, **options)
+    assert caught.value.reasons == (reason,)

@@ -1,0 +1,143 @@
+"""Groups to released values: every text form, every kind of attribute."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.algorithms.base import Boxes, Clustering
+from shoal.encode.encode import EncodeOptions, encode_table
+from shoal.hierarchies.spec import make_hierarchy
+from shoal.recode.release import RecodeOptions, recode
+from shoal.tables.scales import find_scale
+from shoal.tables.schema import Attribute, Role, Scale
+
+JOBS = {"*": {"Technical": ["Craft", "Support"], "Other": ["Sales", "Army", "Service"]}}
+
+
+def release(
+    columns: dict[str, list],
+    groups: list[int],
+    *,
+    recoding: str = "range",
+    trees: dict | None = None,
+    orders=None,
+    **more,
+) -> pl.DataFrame:
+    frame = pl.DataFrame(columns)
+    orders = orders or {}
+    attributes = [
+        Attribute(
+            name,
+            Role.QUASI_IDENTIFYING,
+            Scale.ORDERED if name in orders else find_scale(frame[name]),
+            orders.get(name),
+        )
+        for name in frame.columns
+    ]
+    made = {name: make_hierarchy(spec, [], name, None) for name, spec in (trees or {}).items()}
+    options = EncodeOptions(as_nodes=frozenset(made) if recoding == "nodes" else frozenset())
+    table, book = encode_table(frame, attributes, made, options)
+    clustering = Clustering(np.array(groups, dtype=np.int32), **more)
+    return recode(frame, table, book, clustering, [], RecodeOptions(recoding))
+
+
+def test_ranges_and_exact_numbers_as_they_came() -> None:
+    out = release({"x": ["10", "9", "1.50", "1.50"]}, [0, 0, 1, 1])
+    assert out["x"].to_list() == ["[9, 10]", "[9, 10]", "1.50", "1.50"]
+
+
+def test_one_number_in_two_spellings_is_one_number() -> None:
+    assert release({"x": ["1.50", "1.5", "3"]}, [0, 0, 1])["x"].to_list() == ["1.5", "1.5", "3"]
+
+
+def test_missing_numbers() -> None:
+    out = release({"x": ["1", "", "", ""]}, [0, 0, 1, 1])
+    assert out["x"].to_list() == ["*", "*", None, None]
+
+
+def test_sets_in_sorted_order_quoted_where_needed_and_star_for_all() -> None:
+    values = ["b", "a", 'x "y", z', "a", "b", None, "c", "c"]
+    out = release({"c": values}, [0, 0, 1, 1, 2, 2, 3, 3])
+    assert out["c"].to_list()[::2] == ["{a, b}", '{a, "x ""y"", z"}', "{b, (missing)}", "c"]
+    assert set(release({"c": ["a", "b", "a", "b"]}, [0, 0, 1, 1])["c"]) == {"*"}
+
+
+def test_ancestors_and_missing_below_the_root() -> None:
+    jobs = ["Craft", "Support", "Army", "Craft", "Sales", None, None, None]
+    out = release({"job": jobs}, [0, 0, 1, 1, 2, 2, 3, 3], trees={"job": JOBS})
+    assert out["job"].to_list()[::2] == ["Technical", "*", "*", None]
+
+
+def test_exact_leaf_keeps_its_label() -> None:
+    assert release({"job": ["Army", "Army"]}, [0, 0], trees={"job": JOBS})["job"].to_list() == ["Army", "Army"]
+
+
+def test_ordered_categories_are_ranges() -> None:
+    out = release({"s": ["low", "high", "mid", "mid"]}, [0, 0, 1, 1], orders={"s": ("low", "mid", "high")})
+    assert out["s"].to_list() == ["[low, high]", "[low, high]", "mid", "mid"]
+
+
+def test_dates() -> None:
+    out = release({"d": ["2024-02-01", "2023-12-31"]}, [0, 0])
+    assert out["d"].to_list() == ["[2023-12-31, 2024-02-01]"] * 2
+
+
+def test_numbers_as_nodes() -> None:
+    tree = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")]
+    out = release({"x": ["1", "2", "3", "3"]}, [0, 0, 1, 1], recoding="nodes", trees={"x": tree})
+    assert out["x"].to_list() == ["low", "low", "3", "3"]
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"), [("mean", ["2.5", "2.5", "4", "4"]), ("midpoint", ["2.5", "2.5", "4", "4"])]
+)
+def test_aggregates_of_text_numbers(how: str, expected: list[str]) -> None:
+    assert release({"x": ["2", "3", "3", "5"]}, [0, 0, 1, 1], recoding=how)["x"].to_list() == expected
+
+
+def test_aggregates_of_typed_columns_stay_typed() -> None:
+    out = release(
+        {"x": [1, 2, 6], "d": [dt.date(2024, 1, 1), dt.date(2024, 1, 3), dt.date(2024, 1, 5)]},
+        [0, 0, 0],
+        recoding="mean",
+    )
+    assert out["x"].to_list() == [3.0] * 3
+    assert out["d"].to_list() == [dt.date(2024, 1, 3)] * 3
+
+
+def test_mean_and_midpoint_differ_and_missing_is_suppressed() -> None:
+    values = [1, 2, 6, 5, None]
+    assert release({"x": values}, [0, 0, 0, 1, 1], recoding="midpoint")["x"].to_list() == [
+        "3.5",
+        "3.5",
+        "3.5",
+        "*",
+        "*",
+    ]
+
+
+def test_typed_columns_that_stay_exact_keep_their_type() -> None:
+    out = release({"x": [1, 1, 2, 2], "f": [True, True, False, False]}, [0, 0, 1, 1])
+    assert out.schema == {"x": pl.Int64, "f": pl.Boolean}
+
+
+def test_given_boxes_and_labels() -> None:
+    frame = {"x": ["1", "2", "9"], "c": ["a", "b", "c"]}
+    boxes = Boxes(
+        low=np.array([[0, 1], [0, 0]], dtype=np.int32),
+        high=np.array([[1, 2], [1, 2]], dtype=np.int32),
+        box_of_record=np.array([0, 0, 1], dtype=np.int32),
+        labels={"x": ("[1-5)", "[5-9)")},
+    )
+    out = release(frame, [0, 0, 1], boxes=boxes)
+    assert out["x"].to_list() == ["[1-5)", "[1-5)", "[5-9)"]
+    assert out["c"].to_list() == ["{a, b}", "{a, b}", "*"]
+
+
+def test_suppressed_records() -> None:
+    out = release({"x": ["1", "1", "5"], "c": ["a", "a", "b"]}, [0, 0, 1], suppressed=np.array([False, False, True]))
+    assert out.rows() == [("1", "a"), ("1", "a"), ("*", "*")]
