@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--store-goldens", action="store_true", help="store the golden releases anew")
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder of real tables (adult, crx, ...), named by the environment variable SHOAL_DATA."""

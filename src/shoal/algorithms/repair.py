@@ -30,6 +30,7 @@ from shoal.models.feasible import raise_if_impossible
 from shoal.models.safety import bind_safety, empty_row
 
 HELPERS = 8  # groups that can help an unsafe group and are tried
+MERGERS = 8  # nearest groups with which a merger is tried
 REACH = 64  # nearest groups among which helpers are looked for
 MOST_MOVING = 40  # members of a large group that may be exchanged
 BLOCKS = (128, 256, 1024, 8192)  # groups per block in the first passes; the last pass takes all
@@ -153,6 +154,7 @@ def _search(groups: int) -> Search:
         listed=np.zeros(2, dtype=np.int64),
         sorts=np.zeros(2, dtype=np.int64),
         helpers=HELPERS,
+        mergers=MERGERS,
     )
 
 

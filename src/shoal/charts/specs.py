@@ -88,6 +88,8 @@ def before_and_after(records: Sequence[Record], title: str, form: str = ".1%") -
 
 def class_sizes(records: Sequence[Record]) -> Spec:
     """Bars of `share` of the records whose class has a size in `sizes`, by `when`; `order` sorts the sizes."""
+    last = max((record["order"] for record in records if record["records"]), default=0)
+    records = [record for record in records if record["order"] <= last]
     return _spec(
         records,
         220,
@@ -181,7 +183,8 @@ def query_errors(records: Sequence[Record]) -> Spec:
                         "field": "low",
                         "type": "quantitative",
                         "title": "relative error",
-                        "axis": {"format": "%"},
+                        "axis": {"format": "%", "values": [0, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 50]},
+                        "scale": {"type": "symlog", "constant": 0.05},
                     },
                     "y2": {"field": "high"},
                 },
@@ -214,7 +217,11 @@ def accuracy(records: Sequence[Record]) -> Spec:
                 "type": "nominal",
                 "scale": {"domain": ["original", "release", "majority"], "range": [BEFORE, AFTER, "#d9772b"]},
             },
-            "shape": {"field": "trained", "type": "nominal"},
+            "shape": {
+                "field": "trained",
+                "type": "nominal",
+                "scale": {"domain": ["original", "release", "majority"], "range": ["square", "circle", "triangle-up"]},
+            },
             "tooltip": [
                 _text("model", "model"),
                 _text("trained", "trained on"),

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from shoal.errors import ShoalError
+from shoal.kernels.compile import must_compile
 from shoal.progress import Progress as Event
 from shoal.progress import ProgressCallback, silent
 
@@ -87,6 +88,7 @@ class ProgressBar:
     """A bar on standard error while a run goes on; nothing if it is to be quiet."""
 
     def __init__(self, quiet: bool) -> None:
+        self._wanted = not quiet
         self._quiet = quiet or not sys.stderr.isatty()
         self._bar = Progress(
             TextColumn("{task.description:<11}"),
@@ -100,6 +102,8 @@ class ProgressBar:
         self._task = self._bar.add_task("", total=1.0, loss="") if not self._quiet else None
 
     def __enter__(self) -> ProgressCallback:
+        if self._wanted and must_compile():
+            print_note("The first run on a machine compiles its kernels, which takes some seconds; later runs do not.")
         if self._quiet:
             return silent
         self._bar.start()

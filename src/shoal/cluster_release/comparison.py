@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from shoal.cluster_release.clusterers import Clusterer, Labels, cluster_features
-from shoal.cluster_release.features import table_features
+from shoal.cluster_release.features import DEFAULT_ENCODING, Encoding, table_features
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.evaluate.clusters import ClusterComparison, compare_clusterings
 from shoal.metrics.domain import Domain
@@ -31,7 +31,7 @@ def cluster_table(
     *,
     seed: int = 0,
     columns: Sequence[str] | None = None,
-    categories: str = "spread",
+    encoding: Encoding = DEFAULT_ENCODING,
 ) -> Labels:
     """Cluster a raw or released table on the given columns, all that have a domain by default."""
     chosen = list(domains) if columns is None else list(columns)
@@ -44,7 +44,7 @@ def cluster_table(
         raise InputError(missing)
     if not chosen or frame.height == 0:
         raise InputError(Problem("nothing-to-cluster", "there are no columns or no records to cluster"))
-    return cluster_features(table_features(frame, chosen, domains, categories), clusterer, clusters, seed)
+    return cluster_features(table_features(frame, chosen, domains, encoding), clusterer, clusters, seed)
 
 
 def compare_release(
@@ -57,7 +57,7 @@ def compare_release(
     masked_clusterer: str | Clusterer | None = None,
     seed: int = 0,
     columns: Sequence[str] | None = None,
-    categories: str = "spread",
+    encoding: Encoding = DEFAULT_ENCODING,
     raw_labels: Labels | None = None,
 ) -> ReleaseComparison:
     """Cluster both tables in the same way and compare. The rows must be those of the original, in its order.
@@ -71,10 +71,8 @@ def compare_release(
         raise InputError(Problem("different-records", message, hint=hint))
     chosen = [name for name in (columns or domains) if name in release.columns]
     if raw_labels is None:
-        raw_labels = cluster_table(
-            original, domains, clusterer, clusters, seed=seed, columns=chosen, categories=categories
-        )
+        raw_labels = cluster_table(original, domains, clusterer, clusters, seed=seed, columns=chosen, encoding=encoding)
     masked_labels = cluster_table(
-        release, domains, masked_clusterer or clusterer, clusters, seed=seed, columns=chosen, categories=categories
+        release, domains, masked_clusterer or clusterer, clusters, seed=seed, columns=chosen, encoding=encoding
     )
     return ReleaseComparison(raw_labels, masked_labels, compare_clusterings(raw_labels, masked_labels))

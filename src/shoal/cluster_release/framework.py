@@ -23,6 +23,7 @@ from shoal.algorithms.tdr import Tdr
 from shoal.cluster_release.clusterers import Clusterer, Labels
 from shoal.cluster_release.comparison import cluster_table
 from shoal.cluster_release.cut import Range, grown_taxonomies, released_cut, with_half_open_intervals
+from shoal.cluster_release.features import DEFAULT_ENCODING, Encoding
 from shoal.cluster_release.prepare import Prepared, Qids, prepare, required_models
 from shoal.encode.encoded_table import EncodedColumn, EncodedTable
 from shoal.errors import InputError, InternalError, Problem
@@ -82,7 +83,7 @@ def publish_for_clustering(
     cluster_on: Sequence[str] | None = None,
     clusterer: str | Clusterer = "kmeans",
     masked_clusterer: str | Clusterer | None = None,
-    categories: str = "spread",
+    encoding: Encoding = DEFAULT_ENCODING,
     mode: str = "information",
     algorithm: Algorithm | None = None,
     interval_text: str = "closed",
@@ -106,7 +107,7 @@ def publish_for_clustering(
     wanted = required_models(h, qids, models)
     ready = prepare(raw, quasi, wanted, hierarchies or {}, scales or {}, identifiers, missing, cluster_on)
     labels = cluster_table(
-        raw, ready.domains, clusterer, clusters, seed=seed, columns=ready.cluster_on, categories=categories
+        raw, ready.domains, clusterer, clusters, seed=seed, columns=ready.cluster_on, encoding=encoding
     )
     context = Context(seed=seed, threads=threads, progress=progress)
     clustering = mask(ready.table, labels, Requirement.of(wanted), mode, algorithm, context)
@@ -121,7 +122,7 @@ def publish_for_clustering(
         clusters,
         seed=seed,
         columns=ready.cluster_on,
-        categories=categories,
+        encoding=encoding,
     )
     comparison = compare_clusterings(labels, masked_labels)
     cut = released_cut(release, quasi)

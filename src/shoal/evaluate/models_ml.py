@@ -9,6 +9,8 @@ one to test on; at most `largest` records are used, drawn at random, and the res
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -24,8 +26,6 @@ MOST_LABELS = 30
 
 
 def is_installed() -> bool:
-    from importlib.util import find_spec
-
     return find_spec("sklearn") is not None
 
 
@@ -69,9 +69,7 @@ def model_accuracy(
 
 def _few_threads() -> AbstractContextManager[Any]:
     """Small models do not gain from many threads, and lose much when the cores are busy."""
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1)
     return limits
 
 

@@ -158,7 +158,9 @@ def share(value: float | None) -> str:
         return "not known"
     if value == 0 or value >= 0.1:
         return f"{value:.1%}"
-    return f"{value:.2%}" if value >= 0.001 else f"{value:.2g}"
+    if value >= 0.001:
+        return f"{value:.2%}"
+    return f"{value:.3%}" if value >= 0.00001 else "< 0.001%"
 
 
 def count(value: float | None) -> str:

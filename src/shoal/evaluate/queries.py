@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.evaluate.spread import overlap
+from shoal.evaluate.spread import accepted_shares, overlap
 from shoal.metrics.domain import Domain, DomainKind, FloatArray
 from shoal.metrics.reading import ReadColumn, ReadTable, group_rows
 
@@ -108,17 +108,11 @@ def _answer(conditions: list[Condition], table: ReadTable) -> float:
 
 def _text_share(column: ReadColumn, condition: Condition) -> FloatArray:
     """(texts,) the share of what each released text stands for that meets a condition."""
-    cells, domain = column.cells, column.domain
-    if condition.ends is not None:
-        middle_known = ~np.isnan(cells.low)
-        share = overlap(np.nan_to_num(cells.low), np.nan_to_num(cells.high), condition.ends, domain.scale)
-        share = np.where(middle_known, share, 0.0)
-    else:
-        values = len(domain.values)
-        total = np.concatenate([[0], np.cumsum(condition.accepted[:values])])
-        first, last = np.clip(cells.first, 0, values), np.clip(cells.last + 1, 0, values)
-        covered = np.maximum(last - first, 0) + cells.covers_missing * (1 if domain.missing_count else 0)
-        share = np.maximum(total[np.maximum(first, last)] - total[first], 0) / np.maximum(covered, 1)
+    if condition.ends is None:
+        return accepted_shares(column, condition.accepted)
+    cells = column.cells
+    share = overlap(np.nan_to_num(cells.low), np.nan_to_num(cells.high), condition.ends, column.domain.scale)
+    share = np.where(np.isnan(cells.low), 0.0, share)
     for text, codes in cells.members.items():
         share[text] = condition.accepted[codes].mean() if codes.shape[0] else 0.0
     return share

@@ -64,11 +64,11 @@ def metric_table(totals: Mapping[str, float], *, public: bool) -> str:
             continue
         meta = _META.get(name)
         if meta is not None:
-            rows.append([meta.title, number(value), f"{meta.goal} is better", meta.meaning])
+            rows.append([meta.title, number(value), meta.goal, meta.meaning])
         elif name in _EXTRA:
             title, meaning = _EXTRA[name]
             rows.append([title, share(value) if name == "at_most_above_best" else number(value), "", meaning])
-    return table(["Metric", "Value", "Goal", MEANING], rows, numbers=(1,))
+    return table(["Metric", "Value", "Better", MEANING], rows, numbers=(1,))
 
 
 def loss_per_attribute(page: Page, gcp: Mapping[str, float]) -> list[str]:

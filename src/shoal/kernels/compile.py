@@ -39,6 +39,11 @@ if _cache_folder:
     numba.config.CACHE_DIR = _cache_folder
 
 
+def must_compile() -> bool:
+    """True if nothing has been compiled on this machine yet, so that the first run will take some seconds longer."""
+    return not _cache_folder or next(Path(_cache_folder).glob("kernels_*/*.nbi"), None) is None
+
+
 def kernel(function: Function) -> Function:
     """Compile on first use, remember on disk, release the GIL while running."""
     compiled: Function = numba.njit(cache=bool(_cache_folder), nogil=True)(function)

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_random import random_below, random_unit
-from shoal.kernels.flagship_state import energy_after, insert_item, remove_item
+from shoal.kernels.flagship_state import energy_after, insert_item, remove_item, swap_changes, swap_items
 
 
 @kernel
@@ -32,7 +32,7 @@ def joining_costs(state: Any, costs: Any) -> None:
                 spread = min(1.0, spread)
                 after = min(1.0, after)
             reach = state.reach[group, layer]
-            costs[feature, group] = (reach + state.step[feature]) * after - reach * spread
+            costs[feature, group] = reach * (after - spread)
 
 
 @kernel
@@ -60,7 +60,7 @@ def find_candidates(state: Any, costs: Any, first: Any, last: Any, candidates: A
             for group in range(groups):
                 low, high = state.extremes[group, interval, 0], state.extremes[group, interval, 3]
                 wider = min(1.0, max(high, number) - min(low, number))
-                scores[group] += price * ((state.size[group] + 1) * wider - state.size[group] * min(1.0, high - low))
+                scores[group] += price * state.size[group] * (wider - min(1.0, high - low))
         found = 0
         own = state.group[item]
         for group in range(groups):
@@ -111,15 +111,11 @@ def anneal(state: Any, candidates: Any, k: Any, trials: Any, hot: Any, cold: Any
             partner = state.members[state.first[other] + random_below(random, state.held[other])]
             if state.weight[partner] > 1:
                 continue
-            less = energy_after(state, group, item, partner)
-            more = energy_after(state, other, partner, item)
-            if less + more - state.energy[group] - state.energy[other] <= limit:
-                remove_item(state, item)
-                remove_item(state, partner)
-                insert_item(state, item, other)
-                insert_item(state, partner, group)
-                state.energy[group] = less
-                state.energy[other] = more
+            less, more = swap_changes(state, group, item, other, partner)
+            if less + more <= limit:
+                swap_items(state, item, partner)
+                state.energy[group] += less
+                state.energy[other] += more
                 taken += 1
                 break
     return taken

@@ -242,3 +242,73 @@ def insert_item(state: Any, item: Any, group: Any) -> None:
             extremes[3] = number
         elif number > extremes[2]:
             extremes[2] = number
+
+
+@kernel
+def _layer_change(state: Any, group: Any, layer: Any, out: Any, into: Any) -> Any:
+    """How the energy of a group changes on one layer when the feature `out` is replaced by `into`."""
+    counts = state.counts[group]
+    values = state.value_of_count
+    leaving, coming = counts[out], counts[into]
+    old = state.spread[group, layer] - 1.0
+    new = old + (values[leaving - 1] - values[leaving]) + (values[coming + 1] - values[coming])
+    if state.saturates[layer]:
+        old = min(1.0, old)
+        new = min(1.0, new)
+    reach = state.reach[group, layer]
+    return (reach - state.step[out] + state.step[into]) * new - reach * old
+
+
+@kernel
+def _range_change(state: Any, group: Any, interval: Any, out: Any, into: Any) -> Any:
+    """How the energy of a group changes on one interval when the number `out` is replaced by `into`."""
+    low = state.extremes[group, interval, 0]
+    high = state.extremes[group, interval, 3]
+    new_low = min(state.extremes[group, interval, 1] if out == low else low, into)
+    new_high = max(state.extremes[group, interval, 2] if out == high else high, into)
+    change = min(1.0, new_high - new_low) - min(1.0, high - low)
+    return change * state.size[group] * state.number_weight[interval]
+
+
+@kernel
+def swap_changes(state: Any, group: Any, item: Any, other: Any, partner: Any) -> Any:
+    """How the energies of two groups change when an item of the one and a partner of the other change places."""
+    here = there = 0.0
+    for layer in range(state.features.shape[1]):
+        one, two = state.features[item, layer], state.features[partner, layer]
+        if one != two:
+            here += _layer_change(state, group, layer, one, two)
+            there += _layer_change(state, other, layer, two, one)
+    for interval in range(state.numbers.shape[1]):
+        first, second = state.numbers[item, interval], state.numbers[partner, interval]
+        if first != second:
+            here += _range_change(state, group, interval, first, second)
+            there += _range_change(state, other, interval, second, first)
+    return here, there
+
+
+@kernel
+def swap_items(state: Any, item: Any, partner: Any) -> None:
+    """Let two items of weight 1 change places; the energies are left to the caller."""
+    group, other = state.group[item], state.group[partner]
+    values = state.value_of_count
+    for layer in range(state.features.shape[1]):
+        one, two = state.features[item, layer], state.features[partner, layer]
+        if one != two:
+            for side in range(2):
+                where = group if side == 0 else other
+                out, into = (one, two) if side == 0 else (two, one)
+                leaving, coming = state.counts[where, out], state.counts[where, into]
+                state.spread[where, layer] += values[leaving - 1] - values[leaving] + values[coming + 1] - values[coming]
+                state.reach[where, layer] += state.step[into] - state.step[out]
+                state.counts[where, out] = leaving - 1
+                state.counts[where, into] = coming + 1
+    state.group[item], state.group[partner] = other, group
+    state.slot[item], state.slot[partner] = state.slot[partner], state.slot[item]
+    state.members[state.first[other] + state.slot[item]] = item
+    state.members[state.first[group] + state.slot[partner]] = partner
+    for interval in range(state.numbers.shape[1]):
+        if state.numbers[item, interval] != state.numbers[partner, interval]:
+            scan_extremes(state, group)
+            scan_extremes(state, other)
+            break

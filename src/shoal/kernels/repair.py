@@ -57,6 +57,7 @@ class Search(NamedTuple):
     listed: Any  # int64 (2,) members listed in the outlines of the group and of the other one
     sorts: Any  # int64 (2,) sorts among them
     helpers: int  # how many groups that can help are tried
+    mergers: int  # with how many of the nearest groups a merger is tried
 
 
 @kernel
@@ -404,14 +405,14 @@ def best_step(
     for place in range(found):
         other = search.nearest[place]
         listed[1] = draw_outline(geometry, safety, block, other, there)
-        if place < search.helpers:
+        if place < search.mergers:
             weigh_merge(safety, block, group, other, here, search.prices[place], best)
         sorts[1] = list_sorts(geometry, block, there, listed[1])
-        if fill_gains(safety, block, group, other, here, there, sorts, search.gains):
+        if search.helpers > 0 and fill_gains(safety, block, group, other, here, there, sorts, search.gains):
             weigh_steps(geometry, block, group, other, here, there, listed, sorts, search.gains, best)
             helpers += 1
         clear_outline(geometry, safety, block, other, there)
-        if helpers == search.helpers:
+        if helpers >= search.helpers and place + 1 >= search.mergers:
             break
     clear_outline(geometry, safety, block, group, here)
     if best[1] == NOTHING and found > 0:

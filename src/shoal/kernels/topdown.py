@@ -13,6 +13,14 @@ import numpy as np
 from shoal.kernels.compile import kernel
 
 
+class Rule(NamedTuple):
+    """What a class must have, and how records go back to a parent that breaks it."""
+
+    k: Any  # int: at least so many records
+    alpha: Any  # float: no sensitive value has a larger share
+    whole: Any  # bool: branches go back as a whole; else single records do, where branches can spare them
+
+
 class Scratch(NamedTuple):
     """Memory that is used again for every class."""
 
@@ -125,9 +133,10 @@ def _smallest(sizes: Any, branches: Any) -> Any:
 
 
 @kernel
-def _settle(records: Any, values: Any, k: Any, alpha: Any, branches: Any, scratch: Any) -> Any:
+def _settle(records: Any, values: Any, rule: Any, branches: Any, scratch: Any) -> Any:
     """Lift back what breaks the model, and what the parent needs. Returns the number of records at the parent."""
     branch, sizes, most, kept = scratch.branch, scratch.sizes, scratch.most, scratch.kept
+    k, alpha, whole = rule
     kept[:] = 0
     parent = np.zeros(2, np.int64)  # records, count of the commonest value
     for number in range(branches):
@@ -135,7 +144,8 @@ def _settle(records: Any, values: Any, k: Any, alpha: Any, branches: Any, scratc
             _lift_branch(records, values, branch, number, kept, parent)
             sizes[number] = 0
     while 0 < parent[0] < k or parent[1] > alpha * parent[0] + SLACK:
-        _lift_surplus(records, values, k, alpha, scratch, parent)
+        if not whole:
+            _lift_surplus(records, values, k, alpha, scratch, parent)
         if parent[0] >= k and parent[1] <= alpha * parent[0] + SLACK:
             break
         number = _smallest(sizes, branches)
@@ -147,7 +157,7 @@ def _settle(records: Any, values: Any, k: Any, alpha: Any, branches: Any, scratc
 
 
 @kernel
-def specialize(records: Any, nodes_of_code: Any, codes: Any, values: Any, k: Any, alpha: Any, scratch: Any) -> Any:
+def specialize(records: Any, nodes_of_code: Any, codes: Any, values: Any, rule: Any, scratch: Any) -> Any:
     """Specialize one class under one attribute: which records go to which branch, which stay (-1).
 
     IN  records        int32 (records of the class,)
@@ -157,7 +167,7 @@ def specialize(records: Any, nodes_of_code: Any, codes: Any, values: Any, k: Any
     Returns (records specialized, branches used).
     """
     first, branches = _count_branches(records, nodes_of_code, codes, values, scratch)
-    stayed = _settle(records, values, k, alpha, branches, scratch)
+    stayed = _settle(records, values, rule, branches, scratch)
     _clear_counts(records, nodes_of_code, codes, values, first, scratch.counts)
     used = 0
     for number in range(branches):
@@ -167,9 +177,7 @@ def specialize(records: Any, nodes_of_code: Any, codes: Any, values: Any, k: Any
 
 
 @kernel
-def _best_attribute(
-    records: Any, levels: Any, codes: Any, nodes: Any, values: Any, k: Any, alpha: Any, scratch: Any
-) -> Any:
+def _best_attribute(records: Any, levels: Any, codes: Any, nodes: Any, values: Any, rule: Any, scratch: Any) -> Any:
     """The attribute that specializes the most records, of equals the one of fewer branches; -1 if none can."""
     best = -1
     best_moved = 0
@@ -178,7 +186,7 @@ def _best_attribute(
         if levels[attribute] == 0:
             continue
         below = nodes[levels[attribute] - 1]
-        moved, used = specialize(records, below, codes[attribute], values, k, alpha, scratch)
+        moved, used = specialize(records, below, codes[attribute], values, rule, scratch)
         if moved > best_moved or (moved == best_moved and moved > 0 and used < best_branches):
             best = attribute
             best_moved = moved
@@ -222,7 +230,7 @@ def _push(stack: Any, stack_levels: Any, height: Any, start: Any, end: Any, leve
 
 
 @kernel
-def top_down(codes: Any, nodes: Any, tops: Any, values: Any, k: Any, alpha: Any, scratch: Any, groups: Any) -> Any:
+def top_down(codes: Any, nodes: Any, tops: Any, values: Any, rule: Any, scratch: Any, groups: Any) -> Any:
     """Specialize the class of all records until no class can be specialized any more.
 
     IN  codes   int32 (attributes, records), flat numbering
@@ -234,7 +242,7 @@ def top_down(codes: Any, nodes: Any, tops: Any, values: Any, k: Any, alpha: Any,
     """
     attributes, total = codes.shape
     order = np.arange(total).astype(np.int32)
-    capacity = total // max(1, k) + 2  # classes on the stack share no record and have k each
+    capacity = total // max(1, rule.k) + 2  # classes on the stack share no record and have k each
     stack = np.empty((capacity, 2), np.int64)
     stack_levels = np.empty((capacity, attributes), np.int32)
     levels = np.empty(attributes, np.int32)
@@ -246,13 +254,13 @@ def top_down(codes: Any, nodes: Any, tops: Any, values: Any, k: Any, alpha: Any,
         end = stack[height, 1]
         records = order[start:end]
         levels[:] = stack_levels[height]
-        best = _best_attribute(records, levels, codes, nodes, values, k, alpha, scratch)
+        best = _best_attribute(records, levels, codes, nodes, values, rule, scratch)
         if best < 0:
             for position in range(records.shape[0]):
                 groups[records[position]] = found
             found += 1
             continue
-        moved, _ = specialize(records, nodes[levels[best] - 1], codes[best], values, k, alpha, scratch)
+        moved, _ = specialize(records, nodes[levels[best] - 1], codes[best], values, rule, scratch)
         branches = _order_by_branch(records, scratch)
         if moved < records.shape[0]:
             height = _push(stack, stack_levels, height, start + moved, end, levels)

@@ -68,7 +68,7 @@ class MixedRadix:
 
 
 def equal_numbers(columns: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(class of each row, one row of each class): rows that agree in all columns; classes in order, first column first."""
+    """(class of each row, one row of each class): rows agree in all columns; classes in order, first column first."""
     order = np.lexsort(columns[::-1])
     changes = np.zeros(order.shape[0], dtype=bool)
     changes[:1] = True

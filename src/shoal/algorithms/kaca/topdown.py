@@ -32,7 +32,7 @@ from shoal.algorithms.kaca.merging import check_feasible, merge_until_safe
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem, RequirementError, did_you_mean
 from shoal.hierarchies.weights import check_scheme
-from shoal.kernels.topdown import SLACK, Scratch, top_down
+from shoal.kernels.topdown import SLACK, Rule, Scratch, top_down
 from shoal.models.alpha_k import AlphaK
 from shoal.models.base import Requirement
 
@@ -64,7 +64,7 @@ class TopDown(Algorithm):
         values, count = np.zeros(table.records, dtype=np.int32), 1
         if column is not None:
             values, count = _sensitive(table, column, alpha)
-        groups = specialize_table(table, ladders, requirement.k, alpha, values, count)
+        groups = specialize_table(table, ladders, Rule(requirement.k, alpha, False), values, count)
         context.report(0.9)
         return Clustering(merge_until_safe(table, ladders, groups, requirement, context))
 
@@ -92,7 +92,7 @@ def _sensitive(table: EncodedTable, column: str, alpha: float) -> tuple[IntegerA
 
 
 def specialize_table(
-    table: EncodedTable, ladders: Ladders, k: int, alpha: float, values: IntegerArray, value_count: int
+    table: EncodedTable, ladders: Ladders, rule: Rule, values: IntegerArray, value_count: int
 ) -> IntegerArray:
     """A group number per record: the classes that top-down specialization ends with."""
     codes = np.ascontiguousarray(table.record_codes + ladders.starts[:-1, np.newaxis], dtype=np.int32)
@@ -101,5 +101,5 @@ def specialize_table(
     sizes, ends, most = (np.zeros(widest, dtype=np.int64) for _ in range(3))
     counts, kept = np.zeros((widest, value_count), dtype=np.int64), np.zeros(value_count, dtype=np.int64)
     scratch = Scratch(branch, sizes, ends, most, counts, kept, spare)
-    top_down(codes, ladders.nodes, ladders.tops, values, k, alpha, scratch, groups)
+    top_down(codes, ladders.nodes, ladders.tops, values, rule, scratch, groups)
     return groups
