@@ -79,8 +79,7 @@ class Tables:
 
     @lru_cache(maxsize=64)  # noqa: B019  (one object for the whole run)
     def prepared(self, table: str, quasi: tuple[str, ...]) -> Prepared:
-        files = {name: path for name, path in self.files[table].items()}
-        return prepare(self.frames[table], quasi, (), files, {}, (), (), None)
+        return prepare(self.frames[table], quasi, (), self.files[table], {}, (), (), None)
 
     @lru_cache(maxsize=64)  # noqa: B019
     def labels(self, table: str, kind: str, clusters: int) -> np.ndarray:

@@ -113,6 +113,11 @@ def run_frame(
     return _release(this, work)
 
 
+def check(job: Job) -> None:
+    """Raise every problem of a job with its table, and do nothing else."""
+    _check_and_encode(Run(job), None)
+
+
 def threads_of(job: Job) -> int:
     """The job's number of threads, else SHOAL_THREADS, else one per core. The result does not depend on it."""
     if job.threads is not None:
@@ -138,7 +143,7 @@ def _check_and_encode(this: Run, given: Any | None) -> Work:
         schema = check_table(job, source.frame, requirement, problems)
     encoded = None
     with this.stage("encode"):
-        if source is not None and schema is not None:
+        if source is not None and schema is not None and schema.quasi:
             try:
                 encoded = _encode(job, source, schema, requirement)
             except InputError as error:

@@ -101,7 +101,7 @@ PREPARE: dict[str, tuple[Callable[[Path, Path], tuple], int, set[str]]] = {
     "impossible l-diversity": (
         lambda f, p: (p, "-o", "o.csv", "--model", "l-diversity:disease:9", *BASE),
         3,
-        {"impossible-l-diversity"},
+        {"too-frequent-value"},
     ),
     "infinite number": (
         lambda f, p: (change(p, "age,zip,sex\n1,a,m\ninf,b,m\n3,c,f\n4,d,f\n5,e,f\n"), (p, "-o", "o.csv", *BASE))[1],

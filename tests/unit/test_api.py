@@ -83,7 +83,9 @@ def test_too_few_records(people: pl.DataFrame) -> None:
 
 
 def test_job_round_trip(tmp_path: Path) -> None:
-    job = shoal.Job.make(quasi=["a"], k=3, hierarchies={"a": {"builder": "prefix"}}, priorities={"a": 2.0}, **{"class": "b"})
+    job = shoal.Job.make(
+        quasi=["a"], k=3, hierarchies={"a": {"builder": "prefix"}}, priorities={"a": 2.0}, **{"class": "b"}
+    )
     for name in ("job.yaml", "job.json"):
         job.save(tmp_path / name)
         assert shoal.Job.load(tmp_path / name) == job
@@ -108,5 +110,12 @@ def test_ordered_categories_and_trace(people: pl.DataFrame) -> None:
     seen: dict[str, object] = {}
     job = shoal.Job.make(quasi=["size"], k=3, orders={"size": ("small", "medium", "large")})
     result = run_frame(job, frame, trace=lambda stage, value: seen.setdefault(stage, value))
-    assert set(result.release["size"]) <= {"small", "medium", "large", "[small, medium]", "[medium, large]", "[small, large]"}
+    assert set(result.release["size"]) <= {
+        "small",
+        "medium",
+        "large",
+        "[small, medium]",
+        "[medium, large]",
+        "[small, large]",
+    }
     assert list(seen) == ["read", "encode", "cluster", "recode", "verify", "evaluate"]

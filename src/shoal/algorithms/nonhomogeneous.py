@@ -4,7 +4,7 @@ W. K. Wong, N. Mamoulis, D. W. Cheung, Non-homogeneous generalization in privacy
 SIGMOD 2010; the comparator of clustering by bisection (`shoal.algorithms.cb`).
 
 Steps. Partition the records from the top: two far-away records grow into two groups, each record joins where it adds
-less loss. Put the records of a partition into a ring with similar neighbours. The box at each place of the ring
+less loss (as in J. Xu et al., Utility-based anonymization using local recoding, KDD 2006). Put the records of a partition into a ring with similar neighbours. The box at each place of the ring
 covers the record there and the k - 1 after it, so every box covers k records and every record is covered by k boxes.
 A random assignment hands out the boxes: each record gets one of its k boxes, each with probability 1/k.
 
@@ -35,6 +35,7 @@ from shoal.algorithms.base import Algorithm, Boxes, Clustering, Context
 from shoal.algorithms.geometry import table_geometry
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem
+from shoal.kernels.geometry import FLAT, INTERVAL, Geometry
 from shoal.kernels.nonhomogeneous import box_rings, partition_records
 from shoal.models.base import Requirement
 
@@ -62,7 +63,7 @@ class NonHomogeneous(Algorithm):
             raise InputError(Problem("unsupported-model", message, hint="choose another algorithm for this model"))
         k = requirement.k
         order, starts = self._partition(table, k, context)
-        geometry, codes = table_geometry(table), table.record_codes
+        geometry, codes = ordered_geometry(table), table.record_codes
         low, high = np.empty_like(codes), np.empty_like(codes)
         box_of_record = np.empty(table.records, dtype=np.int32)
         partitions = starts.size - 1
@@ -83,7 +84,7 @@ class NonHomogeneous(Algorithm):
         self, table: EncodedTable, k: int, context: Context
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The records partition by partition, and where each partition starts."""
-        geometry, codes, records = table_geometry(table), table.record_codes, table.records
+        geometry, codes, records = ordered_geometry(table), table.record_codes, table.records
         largest = int(np.diff(geometry.code_offsets).max())
         order, last = np.arange(records, dtype=np.int64), np.zeros(records, dtype=np.uint8)
 
@@ -103,3 +104,9 @@ class NonHomogeneous(Algorithm):
         context.report(0.3)
         context.map(lambda node: split(node, False), small)
         return order, np.concatenate([[0], np.flatnonzero(last) + 1]).astype(np.int64)
+
+
+def ordered_geometry(table: EncodedTable) -> Geometry:
+    """The attributes with categories without a hierarchy measured as ranges over their order."""
+    geometry = table_geometry(table)
+    return geometry._replace(kinds=np.where(geometry.kinds == FLAT, np.int32(INTERVAL), geometry.kinds))

@@ -110,13 +110,13 @@ def _repair_records(
     """(records,) the number within the block of every record's group, after the repair of one block."""
     count = sizes.shape[0]
     ends = np.cumsum(sizes)
-    following = np.arange(1, records.shape[0] + 1, dtype=np.int32)
+    following = np.arange(1, records.shape[0] + 1, dtype=np.int64)
     following[ends - 1] = -1
     block = Block(
         codes=np.ascontiguousarray(table.codes[:, table.row_of_record[records]].T),
         sorts=_sorts(safety.codes[:, records]),
         following=following,
-        first=(ends - sizes).astype(np.int32),
+        first=(ends - sizes).astype(np.int64),
         sizes=sizes.astype(np.int64),
         low=np.zeros((table.width, count), dtype=np.int32),
         high=np.zeros((table.width, count), dtype=np.int32),
@@ -137,10 +137,10 @@ def _outline(geometry: Geometry, safety: Safety, width: int) -> Outline:
         counts=np.zeros(codes, dtype=np.int32),
         distinct=np.zeros(width, dtype=np.int32),
         row=empty_row(safety),
-        members=np.zeros(MOST_MOVING, dtype=np.int32),
+        members=np.zeros(MOST_MOVING, dtype=np.int64),
         without=np.zeros(MOST_MOVING + 1),
-        member_sorts=np.zeros(MOST_MOVING, dtype=np.int32),
-        sort_records=np.zeros(MOST_MOVING, dtype=np.int32),
+        member_sorts=np.zeros(MOST_MOVING, dtype=np.int64),
+        sort_records=np.zeros(MOST_MOVING, dtype=np.int64),
         marks=np.zeros(codes, dtype=np.int64),
     )
 
@@ -148,7 +148,7 @@ def _outline(geometry: Geometry, safety: Safety, width: int) -> Outline:
 def _search(groups: int) -> Search:
     reach = max(1, min(REACH, groups))
     return Search(
-        nearest=np.zeros(reach, dtype=np.int32),
+        nearest=np.zeros(reach, dtype=np.int64),
         prices=np.zeros(reach),
         gains=np.zeros((MOST_MOVING + 1, MOST_MOVING + 1)),
         listed=np.zeros(2, dtype=np.int64),

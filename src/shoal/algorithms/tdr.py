@@ -24,11 +24,13 @@ that have the refined value, once to split their groups and once per attribute t
 refinement is valid and what anonymity it costs is kept as one number per candidate and QID. With at most L refinements
 of one record's values and m attributes this is O(n L m), linear in n. Memory: 8 bytes per record and QID.
 
-Where this differs from the paper. Equal scores, unspecified there: the refinement that touches most records, then the
-oldest. Equal gains of two splits: the more even one; so without a class numbers are split at their medians. A missing
-number is a value above all others: an interval that holds it together with numbers is released as `*`. Models other
-than group sizes (l-diversity, confidence bounds) are asked about the groups over all attributes before a refinement
-is done; they forbid, but do not enter the score.
+Where this differs from the paper. A split of numbers that leaves one side with fewer records than a QID asks for can
+never be valid, now or later, so it is not considered; the paper takes the split of highest gain, and when that is
+such a one, often at an end of the range, the interval stays whole. Equal scores, unspecified there: the refinement
+that touches most records, then the oldest. Equal gains of two splits: the more even one; so without a class numbers
+are split at their medians. A missing number is a value above all others: an interval that holds it together with
+numbers is released as `*`. Models other than group sizes (l-diversity, confidence bounds) are asked about the groups
+over all attributes before a refinement is done; they forbid, but do not enter the score.
 """
 
 from __future__ import annotations
@@ -56,11 +58,14 @@ class Tdr(Algorithm):
     """`mode` auto means information if there is a class, else distort.
 
     `qids` adds conditions ((columns, threshold), ...) to those of the requirement, which always hold as well.
+    `possible_splits` considers only splits of numbers that leave each half as many records as the QIDs ask for;
+    False takes the split of highest gain as the paper does, even if it can never be done.
     """
 
     class_column: str | None = None
     mode: str = "auto"
     qids: tuple[tuple[tuple[str, ...], int], ...] | None = None
+    possible_splits: bool = True
     name: ClassVar[str] = "tdr"
     title: ClassVar[str] = "top-down refinement: taxonomy cuts, suppression and grown intervals, guided by a class"
     citation: ClassVar[str] = "Fung, Wang, Wang, Hung 2009"
@@ -83,7 +88,9 @@ class Tdr(Algorithm):
         labels, classes = self._labels(table)
         mode = self.mode if self.mode != "auto" else ("distort" if labels is None else "information")
         counts = count_classes(table, labels, classes)
-        refined = refine(table, counts, conditions, mode == "distort", context)
+        refined = refine(
+            table, counts, conditions, context, distort=mode == "distort", possible_splits=self.possible_splits
+        )
         return outcome(table, conditions, refined, mode)
 
     def _labels(self, table: EncodedTable) -> tuple[NDArray[np.int32] | None, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
@@ -11,13 +11,15 @@ import yaml
 from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
 from shoal.errors import Problem
-from shoal.pipeline import run
-from shoal.result import Result
+
+if TYPE_CHECKING:
+    from shoal.result import Result
 
 Names = Annotated[str | None, typer.Option(metavar="A,B,C")]
 
 
 def register(app: typer.Typer) -> None:
+
     app.command("anonymize", help="Read a table, make it safe, check the released values, write the release.")(
         anonymize
     )
@@ -56,6 +58,8 @@ def anonymize(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
+    from shoal.pipeline import run
+
     problems: list[Problem] = []
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
     settings: dict[str, Any] = {

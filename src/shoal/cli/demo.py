@@ -11,8 +11,6 @@ from shoal.cli import options
 from shoal.cli.anonymize import print_result
 from shoal.cli.output import ProgressBar, print_json, print_note, print_text
 from shoal.errors import InputError, Problem
-from shoal.pipeline import run
-from shoal.sample.demo import demo_job
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +25,9 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
 ) -> None:
+    from shoal.pipeline import run
+    from shoal.sample.demo import demo_job
+
     problems: list[Problem] = []
     numbers = [
         options.whole_number(k, "-k", problems),

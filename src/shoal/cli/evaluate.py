@@ -10,8 +10,6 @@ import typer
 from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
 from shoal.errors import Problem
-from shoal.evaluate.evaluate import PARTS, EvaluationOptions
-from shoal.evaluation import evaluate_files
 from shoal.tables.atomic import atomic_output, check_output
 
 FAST = ("risk", "combinations", "attack", "utility", "queries")
@@ -40,6 +38,9 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
+    from shoal.evaluate.evaluate import PARTS, EvaluationOptions
+    from shoal.evaluation import evaluate_files
+
     problems: list[Problem] = []
     given: dict[str, Any] = {
         "k": options.whole_number(k, "-k", problems),

@@ -10,9 +10,6 @@ import typer
 from shoal.cli import options
 from shoal.cli.output import print_json, print_table, print_text
 from shoal.errors import InputError, Problem
-from shoal.inspection import inspect_table
-from shoal.tables.files import read_table
-from shoal.tables.options import CsvOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +25,10 @@ def inspect(
     size: Annotated[str, typer.Option(help="look at combinations of up to so many columns")] = "3",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
+    from shoal.inspection import inspect_table
+    from shoal.tables.files import read_table
+    from shoal.tables.options import CsvOptions
+
     problems: list[Problem] = []
     largest = options.whole_number(size, "--size", problems)
     if problems:

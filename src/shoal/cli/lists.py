@@ -7,11 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.cli.output import print_json, print_table, print_text
-from shoal.metrics.base import metrics as all_metrics
-
-from shoal.models.registry import model_class, model_form, model_names
 
 Json = Annotated[bool, typer.Option("--json", help="one JSON object on standard output")]
 
@@ -23,6 +19,8 @@ def register(app: typer.Typer) -> None:
 
 
 def algorithms(as_json: Json = False) -> None:
+    from shoal.algorithms.registry import algorithm_class, algorithm_names
+
     found = [algorithm_class(name) for name in algorithm_names()]
     if as_json:
         print_json({"algorithms": [{"name": a.name, "title": a.title, "citation": a.citation} for a in found]})
@@ -35,6 +33,9 @@ def models(
     explained: Annotated[str | None, typer.Option("--explain", help="tell what a model stops and what not")] = None,
     as_json: Json = False,
 ) -> None:
+    from shoal.models.catalogue import explain
+    from shoal.models.registry import model_class, model_form, model_names
+
     if explained is not None:
         print_text(explain(explained))
         return
@@ -50,6 +51,8 @@ def models(
 
 
 def metrics(as_json: Json = False) -> None:
+    from shoal.metrics.base import metrics as all_metrics
+
     found = all_metrics()
     if as_json:
         shown = ("name", "title", "goal", "minimum", "maximum", "meaning")

@@ -1,4 +1,7 @@
-"""`shoal`: one file per verb, put together here; errors become messages and exit codes in one place."""
+"""`shoal`: one file per verb, put together here; errors become messages and exit codes in one place.
+
+A verb imports what it needs when it runs, so that starting up stays quick.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
-from shoal.cli import anonymize, demo, evaluate, inspect, lists, verify
+from shoal.cli import anonymize, compare, demo, evaluate, inspect, lists, verify
 from shoal.cli.output import print_error, print_note, print_text
 from shoal.errors import InternalError, Problem, ShoalError
 
@@ -43,7 +46,7 @@ def _top(
     pass
 
 
-for verb in (demo, inspect, anonymize, verify, evaluate, lists):
+for verb in (demo, inspect, anonymize, verify, evaluate, compare, lists):
     verb.register(app)
 
 
@@ -67,7 +70,7 @@ def _run(arguments: list[str]) -> int:
         print_error(error, as_json)
         return error.exit_code
     except typer.Exit as stop:
-        return int(stop.exit_code)
+        code = stop.exit_code
     except typer.TyperException as error:
         show = getattr(error, "show", None)  # a usage error knows how to show itself
         if show is not None:
@@ -76,14 +79,15 @@ def _run(arguments: list[str]) -> int:
             print_note(str(error))
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        print_note("stopped; nothing was written")
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return 1
     except Exception as error:
         _print_unforeseen(error, as_json)
         return 1
+    if code == INTERRUPTED:  # typer turns Ctrl-C into this code
+        print_note("stopped; nothing was written")
     return int(code) if isinstance(code, int) else 0
 
 

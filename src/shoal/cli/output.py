@@ -13,10 +13,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from shoal.errors import ShoalError
-from shoal.kernels.compile import must_compile
 from shoal.progress import Progress as Event
 from shoal.progress import ProgressCallback, silent
 
+PIPE_WIDTH = 200
 STAGES = {
     "read": "Reading",
     "encode": "Encoding",
@@ -29,7 +29,8 @@ STAGES = {
 
 
 def screen() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+    """Tables that go to a file or a pipe are not folded."""
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def error_screen() -> Console:
@@ -84,6 +85,12 @@ def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str
     console.print()
 
 
+def _must_compile() -> bool:
+    from shoal.kernels.compile import must_compile
+
+    return must_compile()
+
+
 class ProgressBar:
     """A bar on standard error while a run goes on; nothing if it is to be quiet."""
 
@@ -102,7 +109,7 @@ class ProgressBar:
         self._task = self._bar.add_task("", total=1.0, loss="") if not self._quiet else None
 
     def __enter__(self) -> ProgressCallback:
-        if self._wanted and must_compile():
+        if self._wanted and _must_compile():
             print_note("The first run on a machine compiles its kernels, which takes some seconds; later runs do not.")
         if self._quiet:
             return silent

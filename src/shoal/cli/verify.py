@@ -7,11 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.certificate import load_certificate
 from shoal.cli import options
 from shoal.cli.output import print_json, print_table, print_text
 from shoal.errors import InputError, Problem
-from shoal.verification import verify_certified, verify_file
 
 
 def register(app: typer.Typer) -> None:
@@ -31,6 +29,9 @@ def verify(
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> int:
+    from shoal.certificate import load_certificate
+    from shoal.verification import verify_certified, verify_file
+
     problems: list[Problem] = []
     number = options.whole_number(k, "-k", problems)
     limit = options.decimal_number(suppression_limit, "--suppression-limit", problems)

@@ -50,8 +50,9 @@ def model_accuracy(
     proof = _features(table, original, test)
     majority = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
     results = []
+    models = _models(seed)  # imports the libraries whose threads are limited next
     with _few_threads():
-        for name, make in _models(seed).items():
+        for name, make in models.items():
             for trained, features in (("original", untouched), ("release", released)):
                 model = make().fit(features, labels[train])
                 accuracy = float((model.predict(proof) == labels[test]).mean())

@@ -38,11 +38,11 @@ section > p { margin:4px 0 12px; color:var(--soft); max-width:75ch }
 .scroll { overflow-x:auto } table { border-collapse:collapse; width:100%; margin:8px 0 4px; font-size:14.5px }
 th,td { text-align:left; padding:7px 10px 7px 0; border-bottom:1px solid var(--line); vertical-align:top;
   overflow-wrap:anywhere }
-th { color:var(--soft); font-weight:600 } td.number,th.number { text-align:right; padding-right:16px;
+th { color:var(--soft); font-weight:600; overflow-wrap:normal } td.number,th.number { text-align:right; padding-right:16px;
   font-variant-numeric:tabular-nums; white-space:nowrap }
 td.meaning { color:var(--soft); min-width:220px } caption { text-align:left; color:var(--soft); padding-bottom:4px }
-.chart { margin:14px 0 4px; min-height:40px; overflow-x:auto }
-.chart + p { color:var(--soft); font-size:14px; margin:0 }
+.chart { margin:14px 0 4px; min-height:40px }
+.caption { color:var(--soft); font-size:14px; margin:0 }
 .note { border-left:3px solid var(--main); padding:6px 14px; background:#eef4fb; border-radius:0 6px 6px 0;
   margin:12px 0 }
 code { font-size:13px; overflow-wrap:anywhere } ul { margin:6px 0; padding-left:20px }
@@ -72,6 +72,9 @@ class Page:
     def add(self, *html: str) -> None:
         self.parts.extend(html)
 
+    def heading(self, subtitle: str) -> None:
+        self.add(f"<header><h1>{escape(self.title)}</h1><p>{escape(subtitle)}</p></header>")
+
     def chart(self, spec: dict[str, Any], description: str) -> str:
         """The place of a chart, with its description; nothing where charts cannot be drawn."""
         if script() is None:
@@ -79,7 +82,8 @@ class Page:
         self.charts.append(spec)
         number = len(self.charts) - 1
         label = escape(description, quote=True)
-        return f'<div class="chart" id="chart-{number}" role="img" aria-label="{label}"></div><p>{label}</p>'
+        place = f'<div class="chart" id="chart-{number}" role="img" aria-label="{label}"></div>'
+        return f'<div class="scroll">{place}</div><p class="caption">{label}</p>'
 
     def html(self) -> str:
         drawing = ""

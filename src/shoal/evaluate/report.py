@@ -11,7 +11,6 @@ always there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,7 @@ def build_report(
 ) -> str:
     """The report as one HTML text."""
     page = Page(title or "Anonymization report")
-    subtitle = _subtitle(summary, evaluation, public)
-    page.add(f"<header><h1>{escape(page.title)}</h1><p>{escape(subtitle)}</p></header>")
+    page.heading(_subtitle(summary, evaluation, public))
     page.add(_top_cards(summary, evaluation))
     page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE))
     if evaluation is None and summary is not None:

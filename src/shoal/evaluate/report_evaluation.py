@@ -242,13 +242,16 @@ def _statistics(evaluation: Dict) -> str:
             for name, row in found["moments"].items()
         ]  # fmt: skip
         header = ["Attribute", "Mean before", "Mean after", "Deviation before", "Deviation after"]
-        parts += [heading("Means and standard deviations"), table(header, rows, numbers=(1, 2, 3, 4))]
+        meaning = "The mean of the attribute, and how far its values are from it on average (standard deviation)."
+        parts += [heading("Means"), paragraph(meaning), table(header, rows, numbers=(1, 2, 3, 4))]
     if found["correlations"]:
         rows = [
             [f"{row['one']}, {row['other']}", number(row["before"]), number(row["after"])]
             for row in found["correlations"]
         ]
-        parts += [heading("Correlations"), table(["Attributes", "Before", "After"], rows, numbers=(1, 2))]
+        meaning = "How strongly two numeric attributes go together: 0 not at all, 1 or -1 completely."
+        parts += [heading("Correlations"), paragraph(meaning)]
+        parts.append(table(["Attributes", "Before", "After"], rows, numbers=(1, 2)))
     rows = [[name, share(value)] for name, value in sorted(found["marginals"].items(), key=lambda item: -item[1])]
     parts += [
         heading("Single attributes"),

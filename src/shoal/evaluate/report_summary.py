@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.charts import specs
-from shoal.evaluate.page import MEANING, Page, count, heading, number, section, share, table
+from shoal.evaluate.page import MEANING, Page, count, heading, number, paragraph, section, share, table
 from shoal.metrics.base import metrics
 
 Dict = Mapping[str, Any]
@@ -75,7 +75,8 @@ def loss_per_attribute(page: Page, gcp: Mapping[str, float]) -> list[str]:
     records = [{"attribute": name, "loss": value} for name, value in gcp.items()]
     rows = [[name, number(round(value, 4))] for name, value in sorted(gcp.items(), key=lambda item: -item[1])]
     chart = page.chart(specs.loss_per_attribute(records), "Loss (GCP) of each attribute; lower keeps more of the data.")
-    return [chart, table(["Attribute", "Loss (GCP)"], rows, numbers=(1,))]
+    meaning = "Mean width of the released cells of each attribute: 0 is exact, 1 is nothing left."
+    return [paragraph(meaning), chart, table(["Attribute", "Loss (GCP)"], rows, numbers=(1,))]
 
 
 def certificate_sections(summary: Dict, *, public: bool) -> list[str]:

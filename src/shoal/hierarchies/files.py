@@ -43,7 +43,7 @@ def find_hierarchy_files(folder: Path | str, columns: Iterable[str]) -> dict[str
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(
-            Problem("missing-folder", f"there is no hierarchy folder '{folder}'", hint="check the path of the folder")
+            Problem("no-such-folder", f"there is no hierarchy folder '{folder}'", hint="check the path of the folder")
         )
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file())
     found: dict[str, Path] = {}

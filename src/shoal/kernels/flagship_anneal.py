@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
 from shoal.kernels.flagship_state import energy_after, insert_item, remove_item, swap_changes, swap_items
 
@@ -78,14 +79,13 @@ def find_candidates(state: Any, costs: Any, first: Any, last: Any, candidates: A
 
 
 @kernel
-def anneal(state: Any, candidates: Any, k: Any, trials: Any, hot: Any, cold: Any, partners: Any, random: Any) -> Any:
+def anneal(state: Any, near: Any, k: Any, trials: Any, hot: Any, cold: Any, partners: Any, random: Any) -> Any:
     """Try moves and swaps at a temperature that falls from hot to cold; returns how many were taken.
 
-    A trial takes a random item and one of its candidate groups. If its group can spare it, it may move; otherwise it
-    may change places with one of a few random members of the candidate group.
+    A trial takes a random item and a group near it. If its group can spare it, it may move; otherwise it
+    may change places with one of a few random members of that group.
     """
     items = state.group.shape[0]
-    wanted = candidates.shape[1]
     taken = 0
     cooling = (cold / hot) ** (1.0 / max(1, trials)) if hot > 0.0 else 1.0
     temperature = hot
@@ -93,7 +93,7 @@ def anneal(state: Any, candidates: Any, k: Any, trials: Any, hot: Any, cold: Any
         temperature *= cooling
         item = random_below(random, items)
         group = state.group[item]
-        other = candidates[item, random_below(random, wanted)]
+        other = neighbour_group(state, near, item, random)
         if other < 0 or other == group or state.weight[item] > 1 or state.held[other] == 0:
             continue
         limit = -temperature * np.log(random_unit(random))

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_grow import grow_groups
+from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
 from shoal.kernels.flagship_state import energy_after, insert_item, remove_item
 
@@ -30,7 +31,7 @@ def clear_group(state: Any, group: Any) -> None:
 
 
 @kernel
-def _choose(state: Any, candidates: Any, wanted: Any, chosen: Any, most: Any, random: Any) -> Any:
+def _choose(state: Any, near: Any, wanted: Any, chosen: Any, most: Any, random: Any) -> Any:
     """Up to `wanted` neighbouring groups of single records with at most `most` members together."""
     item = random_below(random, state.group.shape[0])
     group = state.group[item]
@@ -42,9 +43,9 @@ def _choose(state: Any, candidates: Any, wanted: Any, chosen: Any, most: Any, ra
     for _ in range(2 * wanted):
         if found == wanted:
             break
-        near = chosen[random_below(random, found)]
-        item = state.members[state.first[near] + random_below(random, state.held[near])]
-        group = candidates[item, random_below(random, candidates.shape[1])]
+        one = chosen[random_below(random, found)]
+        item = state.members[state.first[one] + random_below(random, state.held[one])]
+        group = neighbour_group(state, near, item, random)
         if group < 0 or state.size[group] > state.held[group] or state.held[group] == 0:
             continue
         fresh = members + state.held[group] <= most
@@ -138,7 +139,7 @@ def polish(state: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, 
 
 
 @kernel
-def rebuild(state: Any, candidates: Any, pool: Any, k: Any, trials: Any, temperature: Any, tries: Any, widest: Any,
+def rebuild(state: Any, near: Any, pool: Any, k: Any, trials: Any, temperature: Any, tries: Any, widest: Any,
             random: Any) -> Any:
     """Dissolve and rebuild `trials` sets of 2 to `widest` neighbouring groups; returns how often this was kept."""
     most = pool.names.shape[0]
@@ -154,7 +155,7 @@ def rebuild(state: Any, candidates: Any, pool: Any, k: Any, trials: Any, tempera
             spares += 1
     taken = 0
     for _ in range(trials):
-        found = _choose(state, candidates, 2 + random_below(random, widest - 1), chosen, most, random)
+        found = _choose(state, near, 2 + random_below(random, widest - 1), chosen, most, random)
         old = 0.0
         for number in range(found):
             old += state.energy[chosen[number]]

@@ -41,6 +41,8 @@ class Work(NamedTuple):
     low: Any  # int32 (attributes, 2) the boxes of growing halves
     high: Any  # int32 (attributes, 2)
     present: Any  # uint8 (2, all codes) FLAT: which codes a growing half has
+    rows: Any  # int32 (records, attributes) the same codes record by record, for dealing in random order
+    steps: Any  # float64 (attributes,) FLAT: weighted loss of one more code
     costs: Any  # float64 (attributes, 2) weighted loss of the boxes in each attribute
 
 
@@ -61,6 +63,8 @@ def make_work(geometry: Any, records: int, k: int, largest: int) -> Any:
         np.empty((attributes, 2), np.int32),
         np.empty((attributes, 2), np.int32),
         np.zeros((2, geometry.positions.shape[0]), np.uint8),
+        np.empty((records, attributes), np.int32),
+        geometry.weights / np.maximum(1, geometry.code_offsets[1:] - geometry.code_offsets[:-1] - 1),
         np.empty((attributes, 2)),
     )
 
@@ -70,7 +74,9 @@ def load_group(codes: Any, order: Any, begin: int, size: int, work: Any) -> None
     """Copy the codes of the records order[begin:begin + size]."""
     for attribute in range(codes.shape[0]):
         for place in range(size):
-            work.codes[attribute, place] = codes[attribute, order[begin + place]]
+            code = codes[attribute, order[begin + place]]
+            work.codes[attribute, place] = code
+            work.rows[place, attribute] = code
     for place in range(size):
         work.turn[place] = place
 
@@ -169,29 +175,15 @@ def open_halves(geometry: Any, work: Any) -> None:
 
 
 @kernel
-def growth(geometry: Any, work: Any, attribute: int, code: int, side: int) -> float:
-    """What a code adds to the weighted loss of a growing half, in one attribute."""
-    offset = geometry.code_offsets[attribute]
-    low, high = work.low[attribute, side], work.high[attribute, side]
-    if geometry.kinds[attribute] == FLAT:
-        if work.present[side, offset + code]:
-            return 0.0
-        return geometry.weights[attribute] / (geometry.code_offsets[attribute + 1] - offset - 1)
-    if low <= code and code <= high:
-        return 0.0
-    cost = range_cost(geometry, attribute, min(low, code), max(high, code))
-    return geometry.weights[attribute] * cost - work.costs[attribute, side]
-
-
-@kernel
-def extend_half(geometry: Any, work: Any, place: int, side: int) -> None:
-    """Grow the box of a half by a record."""
-    for attribute in range(work.codes.shape[0]):
-        code = work.codes[attribute, place]
-        work.costs[attribute, side] += growth(geometry, work, attribute, code, side)
-        work.low[attribute, side] = min(work.low[attribute, side], code)
-        work.high[attribute, side] = max(work.high[attribute, side], code)
-        work.present[side, geometry.code_offsets[attribute] + code] = 1
+def extend_half(geometry: Any, codes: Any, side: int, low: Any, high: Any, present: Any, costs: Any) -> None:
+    """Grow the box of a half by the codes of a record: int32 (attributes,)."""
+    for attribute in range(codes.shape[0]):
+        code = codes[attribute]
+        present[side, geometry.code_offsets[attribute] + code] = 1
+        if code < low[attribute, side] or code > high[attribute, side]:
+            bottom, top = min(low[attribute, side], code), max(high[attribute, side], code)
+            low[attribute, side], high[attribute, side] = bottom, top
+            costs[attribute, side] = geometry.weights[attribute] * range_cost(geometry, attribute, bottom, top)
 
 
 @kernel
@@ -202,31 +194,42 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
     Returns the size of the first half and True, for with another shuffle the halves would be others.
     """
     open_halves(geometry, work)
-    turn = work.turn
-    loss_one = loss_other = 0.0
-    first = 0
+    # Local names: handing the tuples to a function for every cell would cost far more than the work itself.
+    turn, rows, low, high, present, costs = work.turn, work.rows, work.low, work.high, work.present, work.costs
+    kinds, offsets, weights, steps = geometry.kinds, geometry.code_offsets, geometry.weights, work.steps
+    loss_one, loss_other, first = 0.0, 0.0, 0
     for number in range(size):
         chosen = number + random_below(state, size - number)
         turn[number], turn[chosen] = turn[chosen], turn[number]
         place = turn[number]
-        one = other = 0.0
-        for attribute in range(work.codes.shape[0]):
-            code = work.codes[attribute, place]
-            one += growth(geometry, work, attribute, code, 0)
-            other += growth(geometry, work, attribute, code, 1)
+        one, other = 0.0, 0.0
+        for attribute in range(rows.shape[1]):
+            code = rows[place, attribute]
+            if kinds[attribute] == FLAT:
+                if present[0, offsets[attribute] + code] == 0:
+                    one += steps[attribute]
+                if present[1, offsets[attribute] + code] == 0:
+                    other += steps[attribute]
+                continue
+            bottom, top = low[attribute, 0], high[attribute, 0]
+            if code < bottom or code > top:
+                cost = range_cost(geometry, attribute, min(bottom, code), max(top, code))
+                one += weights[attribute] * cost - costs[attribute, 0]
+            bottom, top = low[attribute, 1], high[attribute, 1]
+            if code < bottom or code > top:
+                cost = range_cost(geometry, attribute, min(bottom, code), max(top, code))
+                other += weights[attribute] * cost - costs[attribute, 1]
         delta = loss_one + (first + 1) * one - loss_other - (number - first + 1) * other
         work.delta[place] = delta
         if delta < 0.0 or (delta == 0.0 and first * 2 <= number):
             work.side[place] = 0
             first += 1
             loss_one += one
-            if one > 0.0:
-                extend_half(geometry, work, place, 0)
+            extend_half(geometry, rows[place], 0, low, high, present, costs)
         else:
             work.side[place] = 1
             loss_other += other
-            if other > 0.0:
-                extend_half(geometry, work, place, 1)
+            extend_half(geometry, rows[place], 1, low, high, present, costs)
     return first, True
 
 

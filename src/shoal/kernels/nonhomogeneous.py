@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_random import next_bits, random_below
 from shoal.kernels.geometry import range_cost
-from shoal.kernels.halves import load_group, make_work, part_halves, top_up
+from shoal.kernels.halves import grow_halves, load_group, make_work, part_halves, top_up
 
 ONE = np.uint64(1)
 SEED_STEPS = 3  # how often the seeds move to the record farthest from the other one
@@ -38,53 +38,16 @@ def farthest(geometry: Any, codes: Any, size: int, record: int) -> int:
 
 
 @kernel
-def grown_loss(geometry: Any, codes: Any, place: int, low: Any, high: Any, side: int) -> float:
-    """Weighted loss of the box of one half after adding a record."""
-    total = 0.0
-    for attribute in range(codes.shape[0]):
-        code = codes[attribute, place]
-        bottom, top = min(low[attribute, side], code), max(high[attribute, side], code)
-        if bottom != top:
-            total += geometry.weights[attribute] * range_cost(geometry, attribute, bottom, top)
-    return total
-
-
-@kernel
-def greedy_halves(geometry: Any, work: Any, size: int, state: Any, low: Any, high: Any) -> int:
-    """Grow two boxes from two far-away records: each record, in random order, joins where it adds less loss in total.
-
-    OUT work.side, work.delta; WORK low, high int32 (attributes, 2). Returns the size of the first half.
-    """
-    seeds = np.empty(2, np.int64)
-    seeds[1] = random_below(state, size)
+def far_seeds(geometry: Any, work: Any, size: int, state: Any) -> None:
+    """Two records far from each other as the centres of the halves."""
+    one = other = random_below(state, size)
     for _ in range(SEED_STEPS):
-        seeds[0] = seeds[1]
-        seeds[1] = farthest(geometry, work.codes, size, seeds[0])
-    if seeds[0] == seeds[1]:
-        seeds[1] = (seeds[0] + 1) % size
-    for side in range(2):
-        low[:, side] = work.codes[:, seeds[side]]
-        high[:, side] = work.codes[:, seeds[side]]
-        work.side[seeds[side]] = side
-        work.delta[seeds[side]] = 0.0
-    counts, losses, grown = np.ones(2, np.int64), np.zeros(2), np.zeros(2)
-    for number in range(size - 1, -1, -1):
-        other = random_below(state, number + 1)
-        work.turn[number], work.turn[other] = work.turn[other], work.turn[number]
-        place = work.turn[number]
-        if place == seeds[0] or place == seeds[1]:
-            continue
-        for side in range(2):
-            grown[side] = grown_loss(geometry, work.codes, place, low, high, side)
-        gain = (counts[0] + 1) * grown[0] - counts[0] * losses[0] - (counts[1] + 1) * grown[1] + counts[1] * losses[1]
-        side = 0 if gain < 0.0 or (gain == 0.0 and counts[0] <= counts[1]) else 1
-        work.delta[place], work.side[place] = gain, side
-        counts[side] += 1
-        losses[side] = grown[side]
-        for attribute in range(work.codes.shape[0]):
-            low[attribute, side] = min(low[attribute, side], work.codes[attribute, place])
-            high[attribute, side] = max(high[attribute, side], work.codes[attribute, place])
-    return counts[0]
+        one = other
+        other = farthest(geometry, work.codes, size, one)
+    for attribute in range(work.codes.shape[0]):
+        offset = geometry.code_offsets[attribute]
+        work.centres[attribute, 0] = geometry.positions[offset + work.codes[attribute, one]]
+        work.centres[attribute, 1] = geometry.positions[offset + work.codes[attribute, other]]
 
 
 @kernel
@@ -94,7 +57,6 @@ def partition_records(
 ) -> int:
     """Split order[begin:end] until every partition has at most `most` records; or only `once`. See `cb.bisect_groups`."""
     work = make_work(geometry, end - begin, k, largest)
-    low, high = np.empty((codes.shape[0], 2), np.int32), np.empty((codes.shape[0], 2), np.int32)
     depth = (end - begin) // k + 4
     stack = np.empty((depth, 2), np.int64)
     stack_seeds = np.empty(depth, np.uint64)
@@ -111,7 +73,8 @@ def partition_records(
             last[right - 1] = 1
             continue
         load_group(codes, order, left, size, work)
-        first = greedy_halves(geometry, work, size, state, low, high)
+        far_seeds(geometry, work, size, state)
+        first, _ = grow_halves(geometry, work, size, state)
         if first < k:
             top_up(work, size, 0, k - first)
             first = k

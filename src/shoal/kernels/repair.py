@@ -3,6 +3,7 @@
 An unsafe group looks at its nearest groups (those whose union with it costs least) and takes the step that pays the
 least loss for each unit of deficit it removes: exchange two records, give a record, take a record, or merge. No step
 makes the other group less safe. The records of a block are numbered 0..records-1; a group is a linked list of them.
+All numbers of records and groups are int64, so that every function is compiled once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from shoal.kernels.compile import kernel
 from shoal.kernels.geometry import FLAT, range_cost
 from shoal.kernels.safety import add_record, group_deficit, remove_record
 
-NOBODY = -1
+NOBODY = np.int64(-1)
 NOTHING, EXCHANGE, GIVE, TAKE, MERGE = 0, 1, 2, 3, 4
 LEAST_GAIN = 1e-7  # a smaller change of the deficit is rounding, not progress
 
@@ -25,8 +26,8 @@ class Block(NamedTuple):
 
     codes: Any  # int32 (records, attributes)
     sorts: Any  # int32 (records,) records with the same number are alike for every rule
-    following: Any  # int32 (records,) the next record of the same group, or -1
-    first: Any  # int32 (groups,) the first record of each group, or -1 once it was merged away
+    following: Any  # int64 (records,) the next record of the same group, or -1
+    first: Any  # int64 (groups,) the first record of each group, or -1 once it was merged away
     sizes: Any  # int64 (groups,)
     low: Any  # int32 (attributes, groups)
     high: Any  # int32 (attributes, groups)
@@ -41,17 +42,17 @@ class Outline(NamedTuple):
     counts: Any  # int32 (all codes,) how often each code of a FLAT attribute occurs
     distinct: Any  # int32 (attributes,) how many codes of a FLAT attribute occur
     row: Any  # int32 (row length,) counts for the rules
-    members: Any  # int32 (most members,) the records that may move
+    members: Any  # int64 (most members,) the records that may move
     without: Any  # float64 (most members + 1,) loss of one record after each of them left; the last: nobody left
-    member_sorts: Any  # int32 (most members,) which of the group's sorts a member is of
-    sort_records: Any  # int32 (most members,) one record of each sort
+    member_sorts: Any  # int64 (most members,) which of the group's sorts a member is of
+    sort_records: Any  # int64 (most members,) one record of each sort
     marks: Any  # int64 (all codes,) when a code was last seen, to count the codes of another group once
 
 
 class Search(NamedTuple):
     """How far to look, and room for what is found."""
 
-    nearest: Any  # int32 (reach,) the nearest groups
+    nearest: Any  # int64 (reach,) the nearest groups
     prices: Any  # float64 (reach,) what merging with them costs
     gains: Any  # float64 (most members + 1, most members + 1)
     listed: Any  # int64 (2,) members listed in the outlines of the group and of the other one
@@ -65,11 +66,12 @@ def draw_outline(geometry: Any, safety: Any, block: Any, group: int, outline: An
     """Fill the outline of a group; the number of members that may move is returned."""
     attributes = block.codes.shape[1]
     edges, counts, distinct = outline.edges, outline.counts, outline.distinct
-    edges[0, :] = np.iinfo(np.int32).max
-    edges[1, :] = np.iinfo(np.int32).max
-    edges[2, :] = -1
-    edges[3, :] = -1
-    distinct[:] = 0
+    for attribute in range(attributes):
+        edges[0, attribute] = np.iinfo(np.int32).max
+        edges[1, attribute] = np.iinfo(np.int32).max
+        edges[2, attribute] = -1
+        edges[3, attribute] = -1
+        distinct[attribute] = 0
     most = outline.members.shape[0]
     stride = (block.sizes[group] + most - 1) // most
     listed = 0
@@ -119,8 +121,8 @@ def changed_loss(geometry: Any, block: Any, outline: Any, leaving: int, joining:
     """The loss of one record of the group after `leaving` left and `joining` joined (-1: nobody)."""
     total = 0.0
     for attribute in range(block.codes.shape[1]):
-        out = block.codes[leaving, attribute] if leaving >= 0 else -1
-        new = block.codes[joining, attribute] if joining >= 0 else -1
+        out = np.int64(block.codes[leaving, attribute]) if leaving >= 0 else NOBODY
+        new = np.int64(block.codes[joining, attribute]) if joining >= 0 else NOBODY
         start = geometry.code_offsets[attribute]
         if geometry.kinds[attribute] == FLAT:
             codes = outline.distinct[attribute]
@@ -133,8 +135,8 @@ def changed_loss(geometry: Any, block: Any, outline: Any, leaving: int, joining:
             if size > 1:
                 total += geometry.weights[attribute] * (codes - 1) / (size - 1)
             continue
-        low = outline.edges[1, attribute] if out == outline.edges[0, attribute] else outline.edges[0, attribute]
-        high = outline.edges[3, attribute] if out == outline.edges[2, attribute] else outline.edges[2, attribute]
+        low = np.int64(outline.edges[1 if out == outline.edges[0, attribute] else 0, attribute])
+        high = np.int64(outline.edges[3 if out == outline.edges[2, attribute] else 2, attribute])
         if new >= 0:
             low = min(low, new)
             high = max(high, new)
@@ -168,8 +170,8 @@ def united_loss(geometry: Any, block: Any, outline: Any, group: int, other: int,
     for attribute in range(block.codes.shape[1]):
         start = geometry.code_offsets[attribute]
         if geometry.kinds[attribute] != FLAT:
-            low = min(block.low[attribute, group], block.low[attribute, other])
-            high = max(block.high[attribute, group], block.high[attribute, other])
+            low = np.int64(min(block.low[attribute, group], block.low[attribute, other]))
+            high = np.int64(max(block.high[attribute, group], block.high[attribute, other]))
             total += geometry.weights[attribute] * range_cost(geometry, attribute, low, high)
         else:
             codes = outline.distinct[attribute]
@@ -192,8 +194,9 @@ def united_loss(geometry: Any, block: Any, outline: Any, group: int, other: int,
 def refresh(geometry: Any, safety: Any, block: Any, group: int, outline: Any) -> None:
     """Box, loss and deficit of a group after it changed."""
     draw_outline(geometry, safety, block, group, outline)
-    block.low[:, group] = outline.edges[0, :]
-    block.high[:, group] = outline.edges[2, :]
+    for attribute in range(block.codes.shape[1]):
+        block.low[attribute, group] = outline.edges[0, attribute]
+        block.high[attribute, group] = outline.edges[2, attribute]
     block.losses[group] = changed_loss(geometry, block, outline, NOBODY, NOBODY)
     block.deficits[group] = group_deficit(safety, outline.row, block.sizes[group])
     clear_outline(geometry, safety, block, group, outline)
@@ -203,7 +206,7 @@ def refresh(geometry: Any, safety: Any, block: Any, group: int, outline: Any) ->
 def find_nearest(geometry: Any, block: Any, outline: Any, group: int, nearest: Any, prices: Any, stamp: int) -> Any:
     """The groups whose union with this one raises the loss least.
 
-    OUT nearest, prices  int32, float64 (wanted,) in rising order of the price; how many were found is returned
+    OUT nearest, prices  int64, float64 (wanted,) in rising order of the price; how many were found is returned
     """
     wanted = nearest.shape[0]
     found = 0
@@ -431,20 +434,20 @@ def repair_block(
     """
     groups = block.first.shape[0]
     best = np.empty(5, dtype=np.float64)
-    stamp = 1
+    stamp = np.int64(1)
     for group in range(groups):
         refresh(geometry, safety, block, group, here)
     while True:
-        worst = -1
+        worst = np.int64(-1)
         for group in range(groups):
             if block.deficits[group] > 0.0 and given_up[group] == 0:
-                if worst < 0 or block.deficits[group] > block.deficits[worst]:
+                if worst < 0 or block.sizes[group] < block.sizes[worst]:
                     worst = group
         if worst < 0:
             break
         best_step(geometry, safety, block, worst, here, there, search, stamp, best)
         stamp += groups
-        other = int(best[2])
+        other = np.int64(best[2])
         kind = int(best[1])
         if kind == NOTHING and forced and other >= 0:
             kind = MERGE
@@ -454,9 +457,9 @@ def repair_block(
         if kind == MERGE:
             merge_groups(block, worst, other)
         if kind == EXCHANGE or kind == GIVE:
-            move_record(block, worst, other, int(best[3]))
+            move_record(block, worst, other, np.int64(best[3]))
         if kind == EXCHANGE or kind == TAKE:
-            move_record(block, other, worst, int(best[4]))
+            move_record(block, other, worst, np.int64(best[4]))
         refresh(geometry, safety, block, worst, here)
         if block.first[other] >= 0:
             refresh(geometry, safety, block, other, here)

@@ -243,7 +243,7 @@ def all_deficits(safety: Any, starts: Any, members: Any, row: Any, deficits: Any
     """
     for group in range(deficits.shape[0]):
         for place in range(starts[group], starts[group + 1]):
-            add_record(safety, row, members[place])
+            add_record(safety, row, np.int64(members[place]))
         deficits[group] = group_deficit(safety, row, starts[group + 1] - starts[group])
         for place in range(starts[group], starts[group + 1]):
-            remove_record(safety, row, members[place])
+            remove_record(safety, row, np.int64(members[place]))

@@ -29,9 +29,10 @@ def best_split(
     low: int,  # IN  first code of the range
     high: int,  # IN  last code of the range
     positions: NDArray[np.float64],  # IN  (codes,) where the values lie; equal positions are never split
+    smallest: int,  # IN  records that each half needs
     classes: int,  # IN  number of classes
 ) -> int:
-    """The first code of the right half in the split of highest gain, or -1 if there is but one value.
+    """The first code of the right half in the split of highest gain, or -1 if there is none.
 
     Among equal gains the split that divides the records most evenly wins, then the lowest. The codes are sorted, so
     one pass over the pairs of the range is enough.
@@ -64,8 +65,10 @@ def best_split(
             break
         if positions[code] == positions[code + 1]:
             continue  # one number in two spellings
-        gain = (whole - _times_log(left_total) + left_sum - _times_log(right_total) + right_sum) / total
         balance = min(left_total, right_total)
+        if balance < smallest:
+            continue
+        gain = (whole - _times_log(left_total) + left_sum - _times_log(right_total) + right_sum) / total
         if gain > best_gain + TIE or (gain > best_gain - TIE and balance > best_balance):
             best_code, best_balance = code + 1, balance
             best_gain = max(gain, best_gain)

@@ -1,4 +1,4 @@
-"""Random encoded tables for tests: a tree of random shape, a numeric range and a flat category, as many as asked for."""
+"""Random encoded tables for tests: trees of random shape, numbers and flat categories in turn."""
 
 from __future__ import annotations
 

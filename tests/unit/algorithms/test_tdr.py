@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from shoal.algorithms.base import Context
 from shoal.algorithms.registry import make_algorithm
 from shoal.algorithms.tdr import Tdr
+from shoal.algorithms.tdr_parts.class_counts import count_classes
 from shoal.algorithms.tdr_parts.conditions import Qid, without_covered
+from shoal.algorithms.tdr_parts.cut_values import CutValues
+from shoal.algorithms.tdr_parts.qid_groups import QidGroups
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
 from shoal.errors import InputError, RequirementError
+from shoal.kernels.tdr import measure_groups, split_groups
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
@@ -49,8 +53,16 @@ def encoded(columns: dict[str, tuple[Kind, int, list[int]]], labels: list[int], 
 class PlainRefinement:
     """The definition, without any book-keeping: a cut is a list of (number, set of codes) per attribute."""
 
-    def __init__(self, table: EncodedTable, labels: list[int], qids: list[tuple[tuple[int, ...], int]], distort: bool):
+    def __init__(
+        self,
+        table: EncodedTable,
+        labels: list[int],
+        qids: list[tuple[tuple[int, ...], int]],
+        distort: bool,
+        possible_splits: bool,
+    ):
         self.table, self.labels, self.qids, self.distort = table, labels, qids, distort
+        self.possible_splits = possible_splits
         self.records = [tuple(record) for record in table.record_codes.T.tolist()]
         self.next_number = 0
         self.cut: list[list[tuple[int, frozenset[int]]]] = []
@@ -127,7 +139,8 @@ class PlainRefinement:
         for split in sorted(codes)[1:]:
             left = frozenset(code for code in codes if code < split)
             sizes = self.size(position, left), self.size(position, codes - left)
-            if min(sizes):
+            needed = max(h for attributes, h in self.qids if position in attributes) if self.possible_splits else 1
+            if min(sizes) >= needed:
                 found.append((self.gain(position, [left, codes - left]), min(sizes), -split, left))
         if not found:
             return None
@@ -185,16 +198,17 @@ def problems(draw):
     return columns, labels, qids
 
 
-@given(problems(), st.booleans())
+@given(problems(), st.booleans(), st.booleans())
 @settings(max_examples=120, deadline=None)
-def test_same_steps_as_the_definition(problem, distort):
+def test_same_steps_as_the_definition(problem, distort, possible):
     columns, labels, qids = problem
     table = encoded(columns, labels)
     mode = "distort" if distort else "information"
-    clustering = Tdr(class_column="class", mode=mode, qids=qids).cluster(table, EMPTY, Context())
+    algorithm = Tdr(class_column="class", mode=mode, qids=qids, possible_splits=possible)
+    clustering = algorithm.cluster(table, EMPTY, Context())
     names = list(columns)
     kept = without_covered([Qid(tuple(sorted(names.index(name) for name in one)), h) for one, h in qids])
-    plain = PlainRefinement(table, labels, [(qid.attributes, qid.threshold) for qid in kept], distort)
+    plain = PlainRefinement(table, labels, [(qid.attributes, qid.threshold) for qid in kept], distort, possible)
     for step in clustering.details["steps"]:
         position, number, score = plain.step()
         assert (names[position], number) == (step["attribute"], step["node"])
@@ -269,6 +283,18 @@ def test_without_a_class_it_refines_most_records_first_and_splits_at_medians():
     clustering = Tdr().cluster(table, Requirement((KAnonymity(4),)), Context())
     assert clustering.details["mode"] == "distort"
     assert sorted((one["low"], one["high"]) for one in clustering.details["cut"]["a"]) == [(0, 2), (3, 3)]
+
+
+def test_a_split_that_can_never_be_done_does_not_stop_an_interval():
+    """One record of another class at the end: the split of highest gain cuts it off alone."""
+    table = encoded({"a": (Kind.INTERVAL, 6, [0, 1, 2, 3, 4, 5])}, [1, 0, 0, 0, 0, 0])
+    requirement = Requirement((KAnonymity(3),))
+    found = {
+        possible: Tdr(class_column="class", possible_splits=possible).cluster(table, requirement, Context())
+        for possible in (True, False)
+    }
+    assert np.bincount(found[True].groups).tolist() == [3, 3]
+    assert np.bincount(found[False].groups).tolist() == [6]
 
 
 def test_qid_models_of_the_requirement_are_used():
@@ -359,3 +385,46 @@ def test_bad_parameters_are_input_errors(parameters):
 def test_a_covered_qid_is_dropped_and_of_equal_ones_the_first_stays():
     wide, narrow, strict = Qid((0, 1, 2), 5), Qid((0, 1), 5), Qid((0, 1), 6)
     assert without_covered([narrow, wide, strict, wide]) == (wide, strict)
+
+
+class Recorder:
+    """Columns of codes that remember which rows were asked for."""
+
+    def __init__(self, codes: np.ndarray):
+        self.codes, self.rows = codes, set()
+
+    def __getitem__(self, number: int):
+        recorder, column = self, self.codes[number]
+
+        class Column:
+            def __getitem__(self, row: int):
+                recorder.rows.add(int(row))
+                return column[row]
+
+        return Column()
+
+
+def test_a_step_reads_only_the_records_that_have_the_refined_value():
+    table = big_table(300)
+    values = CutValues(table, count_classes(table, table.columns["class"].codes, 3), [1, 1, 1])
+    groups = QidGroups(table, Qid((0, 1, 2), 2), values)
+    root = int(values.roots[0])
+    _, halves, slots = values.children(root)
+    groups.split(0, root, halves, slots)
+    values.settle(root, halves)
+    groups.measure(values, 0)
+    left = int(halves[0])
+    having_it = set(np.flatnonzero(values.value_of_code[values.codes_of(0)][table.codes[0]] == left).tolist())
+    assert 0 < len(having_it) < table.rows
+    recorder = Recorder(table.codes)
+    recorded = replace(table, codes=recorder)
+    groups.table = recorded
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.algorithms.tdr_parts.qid_groups.split_groups", split_groups.py_func)
+        patch.setattr("shoal.algorithms.tdr_parts.qid_groups.measure_groups", measure_groups.py_func)
+        _, quarters, slots = values.children(left)
+        groups.make_room(values.capacity)
+        groups.split(0, left, quarters, slots)
+        values.settle(left, quarters)
+        groups.measure(values, 0)
+    assert recorder.rows == having_it

@@ -103,7 +103,7 @@ def test_accents_match_however_they_are_stored(tmp_path: Path) -> None:
 def test_missing_folder_and_two_files_for_a_column(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         find_hierarchy_files(tmp_path / "none", ["age"])
-    assert caught.value.reasons == ("missing-folder",)
+    assert caught.value.reasons == ("no-such-folder",)
     for name in ["age.csv", "adult_hierarchy_age.csv", "sex.csv", "sex.txt"]:
         write(tmp_path, "a;*\n", name)
     with pytest.raises(InputError) as caught:

@@ -13,6 +13,7 @@ from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_stat
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
 from shoal.kernels.flagship_grow import make_pool
+from shoal.kernels.flagship_near import Near, nearest_rows
 from shoal.kernels.flagship_rebuild import rebuild
 from shoal.kernels.flagship_state import State, measure_all
 
@@ -31,6 +32,7 @@ class Round:
     rebuilds: float  # per group
     rebuild_temperature: float
     candidates: int = 8
+    near_share: int = 8  # of 16 choices of a neighbouring group, so many go by the nearest rows
     partners: int = 3
     polish: int = 1  # moves and swaps after a rebuild, per record
     widest: int = 4  # groups that are rebuilt together
@@ -71,14 +73,40 @@ def search_block(
     largest = int(problem.item_weight[items].sum()) + 1
     spare = 2 + int(group.max()) // 10
     state = make_state(problem, items, group, count_values(problem.k, plan.power, largest), spare)
-    candidates = candidate_groups(state, plan.candidates)
+    near = find_near(problem, items, state, plan)
     for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), plan.hot, plan.cold):
-        anneal(state, candidates, problem.k, part, hot, cold, plan.partners, random)
+        anneal(state, near, problem.k, part, hot, cold, plan.partners, random)
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
         measure_all(state)
-    _rebuild(state, candidates, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random)
+    _rebuild(state, near, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random)
     return state
+
+
+def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: Round) -> Near:
+    """The nearest rows and the candidate groups of every item of a block; equal items must be neighbours in it."""
+    rows = problem.item_row[items]
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    count = np.diff(starts, append=rows.shape[0]).astype(np.int32)
+    nearest = np.full((starts.shape[0], plan.candidates), -1, dtype=np.int32)
+    if plan.near_share > 0:
+        columns = np.ascontiguousarray(state.features[starts].T)
+        numbers = np.ascontiguousarray(state.numbers[starts].T)
+        cost, best = np.empty(starts.shape[0]), np.empty(plan.candidates)
+        chunk = max(1, 20 * _PIECE // starts.shape[0])
+        for first in range(0, starts.shape[0], chunk):
+            last = min(starts.shape[0], first + chunk)
+            nearest_rows(
+                columns, numbers, state.step, state.saturates, state.number_weight, first, last, cost, best, nearest
+            )
+    return Near(
+        row=np.repeat(np.arange(starts.shape[0], dtype=np.int32), count),
+        first=starts.astype(np.int32),
+        count=count,
+        nearest=nearest,
+        candidates=candidate_groups(state, plan.candidates),
+        share=np.array([plan.near_share], dtype=np.int64),
+    )
 
 
 def candidate_groups(state: State, wanted: int) -> IntegerArray:
@@ -95,13 +123,13 @@ def candidate_groups(state: State, wanted: int) -> IntegerArray:
 
 
 def _rebuild(
-    state: State, candidates: IntegerArray, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]
+    state: State, near: Near, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]
 ) -> None:
     items, layers = state.features.shape
     pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
     while rebuilds > 0:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))
-        rebuild(state, candidates, pool, k, part, plan.rebuild_temperature, plan.polish, plan.widest, random)
+        rebuild(state, near, pool, k, part, plan.rebuild_temperature, plan.polish, plan.widest, random)
         rebuilds -= part
 
 

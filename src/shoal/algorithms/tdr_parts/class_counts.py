@@ -39,10 +39,11 @@ class ClassCounts:
         gain = children_gain(self.first_pair, self.pair_class, self.pair_count, bounds, self.classes, records)
         return _clean(gain), records
 
-    def split(self, low: int, high: int, positions: NDArray[np.float64]) -> int:
-        """The first code of the right half in the best split of a range, or -1 if it holds a single value."""
+    def split(self, low: int, high: int, positions: NDArray[np.float64], smallest: int = 1) -> int:
+        """The first code of the right half in the best split of a range into halves of at least `smallest` records,
+        or -1 if there is no such split."""
         pairs = self.first_pair, self.pair_class, self.pair_count
-        return int(best_split(*pairs, low, high, positions, self.classes))
+        return int(best_split(*pairs, low, high, positions, smallest, self.classes))
 
     def disclosures(self, suppressed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The gain of disclosing each of the suppressed codes."""

@@ -38,6 +38,10 @@ class Conditions:
         union = {attribute for qid in self.qids for attribute in qid.attributes}
         return widest if widths[widest] == len(union) else -1
 
+    def threshold_of(self, attribute: int) -> int:
+        """The strictest threshold of the QIDs that hold an attribute: no released value of it has fewer records."""
+        return max(qid.threshold for qid in self.qids if attribute in qid.attributes)
+
 
 def find_conditions(
     table: EncodedTable, requirement: Requirement, given: Sequence[tuple[Sequence[str], int]] | None

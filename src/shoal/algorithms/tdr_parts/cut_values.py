@@ -8,6 +8,8 @@ is a candidate under the number that it will have once it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,9 +22,10 @@ NOBODY = -1
 class CutValues:
     """Arrays over the values (grown by doubling) and over the codes of all attributes, one after the other."""
 
-    def __init__(self, table: EncodedTable, counts: list[ClassCounts]) -> None:
+    def __init__(self, table: EncodedTable, counts: list[ClassCounts], smallest_halves: Sequence[int]) -> None:
         self.table = table
         self.counts = counts
+        self.smallest_halves = smallest_halves  # per attribute: the records that each half of an interval needs
         self.flat = np.array([attribute.kind is Kind.FLAT for attribute in table.attributes], dtype=np.bool_)
         sizes = [attribute.size for attribute in table.attributes]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -146,7 +149,8 @@ class CutValues:
         if self.table.attributes[attribute].kind is Kind.TREE:
             bounds = self._tree_bounds(value)
         else:
-            split = self.counts[attribute].split(low, high, self.table.attributes[attribute].positions)
+            positions = self.table.attributes[attribute].positions
+            split = self.counts[attribute].split(low, high, positions, self.smallest_halves[attribute])
             if split < 0:
                 return
             bounds = np.array([low, split, high + 1], dtype=np.int64)

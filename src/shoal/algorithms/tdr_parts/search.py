@@ -58,10 +58,18 @@ class _Ranking:
 
 
 def refine(
-    table: EncodedTable, counts: list[ClassCounts], conditions: Conditions, distort: bool, context: Context
+    table: EncodedTable,
+    counts: list[ClassCounts],
+    conditions: Conditions,
+    context: Context,
+    *,
+    distort: bool,
+    possible_splits: bool,
 ) -> Refined:
     """Refine from the most masked state until no refinement is valid."""
-    values = CutValues(table, counts)
+    attributes = range(table.width)
+    halves = [conditions.threshold_of(number) if possible_splits else 1 for number in attributes]
+    values = CutValues(table, counts, halves)
     groups = tuple(QidGroups(table, qid, values) for qid in conditions.qids)
     member = np.zeros((len(groups), table.width), dtype=np.bool_)
     for number, qid in enumerate(conditions.qids):

@@ -86,19 +86,17 @@ def plain_candidates(table: EncodedTable, own: int, outers: list[tuple[int, ...]
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [0, 1, 4, 5, 6, 7, 8, 10, 13, 15, 17, 19])  # tables with small classes left over
 def test_the_first_merge_across_takes_the_nearest_class_of_a_progression(seed: int) -> None:
-    """Two small classes only where the progression says so: compare the partner of the first small class."""
+    """Candidates by comparing tuples of nodes, not numbers: the nearest of them ends in the group of the class."""
     k = 4
-    table = random_table(seed, 150, attributes=4, values=12)
+    table = random_table(seed, 150, attributes=5, values=12)
     ladders = make_ladders(table.attributes)
     codes = ladders.flat_codes(table.codes)
     outer = outer_clusters(ladders, codes)
     classes = merge_inside(ladders, codes, table.weights, outer.of_row, k)
     sizes = np.bincount(classes, weights=table.weights)
     small = np.flatnonzero(sizes < k)
-    if small.size == 0:
-        pytest.skip("no small class is left with this seed")
     own = int(small[0])
     members = [np.flatnonzero(classes == number).tolist() for number in range(sizes.size)]
     outers = [tuple(node(table, a, rows[0], 1) for a in range(table.width)) for rows in members]
@@ -106,8 +104,7 @@ def test_the_first_merge_across_takes_the_nearest_class_of_a_progression(seed: i
     if not candidates:
         same = {other for other in range(sizes.size) if other != own and outers[other] == outers[own]}
         candidates = plain_candidates(table, own, outers, set(range(sizes.size))) | same
-    if not candidates:
-        pytest.skip("this seed needs the third way")
+    assert candidates
 
     def cost(rows: list[int]) -> float:
         return float(ladders.cover_costs(codes[rows].min(axis=0)[None], codes[rows].max(axis=0)[None]).sum())
@@ -116,7 +113,6 @@ def test_the_first_merge_across_takes_the_nearest_class_of_a_progression(seed: i
         both = cost(members[own] + members[other])
         return float(sizes[own] * (both - cost(members[own])) + sizes[other] * (both - cost(members[other])))
 
-    # stop after the first merge: with k such that one merge is enough or not, the first partner shares own's group
     merged, _ = merge_small_across(ladders, codes, table.weights, outer, classes, k)
     together = {int(number) for number in np.unique(classes[merged == merged[members[own][0]]])}
     nearest = min(distance(other) for other in candidates)

@@ -1,9 +1,12 @@
-"""Small tables for the tests of evaluations, and a plain reading of their released cells."""
+"""Small tables for the tests of evaluations, and a plain reading of their released cells (fixture `tables`)."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
+import pytest
 
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.tree import from_paths
@@ -29,14 +32,9 @@ def random_table(records: int, seed: int, cities: str = "ABCDE") -> pl.DataFrame
     random = np.random.default_rng(seed)
     ages = random.integers(20, 60, records)
     jobs = random.choice(JOBS.leaves, records, p=[0.4, 0.3, 0.2, 0.1])
-    return pl.DataFrame(
-        {
-            "age": ages,
-            "job": jobs.tolist(),
-            "city": random.choice(list(cities), records).tolist(),
-            "illness": np.where((ages > 40) & (random.random(records) < 0.8), "flu", random.choice(["cold", "none"], records)),
-        }
-    )  # fmt: skip
+    towns = random.choice(list(cities), records).tolist()
+    illness = np.where((ages > 40) & (random.random(records) < 0.8), "flu", random.choice(["cold", "none"], records))
+    return pl.DataFrame({"age": ages, "job": jobs.tolist(), "city": towns, "illness": illness})
 
 
 def group_in_order(original: pl.DataFrame, k: int) -> np.ndarray:
@@ -93,3 +91,19 @@ def read(original: pl.DataFrame, release: pl.DataFrame) -> ReadTable:
 def anonymized(records: int, k: int, seed: int = 0) -> tuple[pl.DataFrame, pl.DataFrame]:
     original = random_table(records, seed)
     return original, release_of(original, group_in_order(original, k))
+
+
+@pytest.fixture(scope="session")
+def tables() -> SimpleNamespace:
+    """The functions above, for tests."""
+    return SimpleNamespace(
+        quasi=QUASI,
+        hierarchies=HIERARCHIES,
+        random_table=random_table,
+        group_in_order=group_in_order,
+        release_of=release_of,
+        contains=contains,
+        domains_of=domains_of,
+        read=read,
+        anonymized=anonymized,
+    )

@@ -1,0 +1,133 @@
+"""What the experiments on distortion share: encoding adult, one measured run, claims beside measurements, charts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from experiments.common import adult, save_chart
+from shoal.algorithms.base import Algorithm, Context
+from shoal.algorithms.kaca.distance import table_distortion
+from shoal.encode.encode import EncodeOptions, encode_table
+from shoal.encode.encoded_table import EncodedTable
+from shoal.hierarchies.spec import make_hierarchy
+from shoal.models.base import Requirement
+from shoal.models.k_anonymity import KAnonymity
+from shoal.tables.scales import find_scale
+from shoal.tables.schema import Attribute, Role
+
+MISSING = ("?",)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of a paper and what was measured."""
+
+    claim: str
+    measured: str
+    holds: bool
+
+
+def encode_adult(
+    folder: Path, quasi: Sequence[str], *, file: str = "adult_complete.csv", records: int | None = None
+) -> EncodedTable:
+    """The first records of a version of adult; the column `income` can be looked at as a class label."""
+    frame, files = adult(folder, [*quasi, "income"], file)
+    frame = frame.head(records) if records is not None else frame
+    attributes = [
+        Attribute(name, Role.QUASI_IDENTIFYING if name in quasi else Role.SENSITIVE, find_scale(frame[name], MISSING))
+        for name in frame.columns
+    ]
+    trees = {}
+    for name in quasi:
+        values = frame[name].unique().sort().cast(pl.String).to_list()
+        trees[name] = make_hierarchy(files[name], [value for value in values if value not in MISSING], name)
+    return encode_table(frame, attributes, trees, EncodeOptions(missing=MISSING))[0]
+
+
+def measure(algorithm: Algorithm, table: EncodedTable, k: int, seed: int) -> dict[str, Any]:
+    """One run: seconds of CPU time of clustering alone, and what the groups lose."""
+    requirement = Requirement.of([KAnonymity(k)])
+    start = time.process_time()
+    groups = algorithm.cluster(table, requirement, Context(seed=seed)).groups
+    seconds = time.process_time() - start
+    sizes = np.bincount(groups)
+    return {
+        "seconds": round(seconds, 4),
+        "distortion": round(table_distortion(table, groups), 3),
+        "discernibility": int((sizes.astype(np.int64) ** 2).sum()),
+        "classification": round(classification_metric(groups, table.columns["income"].codes), 6),
+        "groups": int(sizes.size),
+        "smallest": int(sizes.min()),
+        "largest": int(sizes.max()),
+    }
+
+
+def classification_metric(groups: np.ndarray, labels: np.ndarray) -> float:
+    """CM: the share of records whose label is not the commonest one of their group."""
+    size = int(labels.max()) + 1
+    counts = np.bincount(groups.astype(np.int64) * size + labels, minlength=(int(groups.max()) + 1) * size)
+    return float(1.0 - counts.reshape(-1, size).max(axis=1).sum() / labels.shape[0])
+
+
+def lines_chart(rows: pl.DataFrame, x: str, y: str, panels: str, titles: tuple[str, str]) -> dict[str, Any]:
+    """One line per algorithm, one panel per value of `panels`."""
+    return {
+        "data": {"values": rows.select("algorithm", x, y, panels).to_dicts()},
+        "facet": {"column": {"field": panels, "type": "ordinal"}},
+        "resolve": {"scale": {"y": "independent"}},
+        "spec": {
+            "width": 220,
+            "height": 200,
+            "mark": {"type": "line", "point": True},
+            "encoding": {
+                "x": {"field": x, "type": "quantitative", "title": titles[0]},
+                "y": {"field": y, "type": "quantitative", "title": titles[1]},
+                "color": {"field": "algorithm", "type": "nominal", "title": None},
+            },
+        },
+    }
+
+
+def save_lines(
+    rows: pl.DataFrame, out: Path, name: str, x: str, panels: str, x_title: str, measures: dict[str, str]
+) -> None:
+    """A chart per measure, as name_measure.png."""
+    for measure_name, title in measures.items():
+        save_chart(lines_chart(rows, x, measure_name, panels, (x_title, title)), out / f"{name}_{measure_name}.png")
+
+
+def write_page(out: Path, name: str, title: str, findings: Sequence[Finding], rows: pl.DataFrame) -> None:
+    """Claims beside measurements, and the numbers, as one Markdown page."""
+    lines = [f"# {title}", "", "| claim | measured | holds |", "|---|---|---|"]
+    lines += [f"| {one.claim} | {one.measured} | {'yes' if one.holds else 'no'} |" for one in findings]
+    lines += ["", "| " + " | ".join(rows.columns) + " |", "|" + "---|" * rows.width]
+    lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows.rows()]
+    (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _cell(value: object) -> str:
+    return (
+        f"{value:.4g}"
+        if isinstance(value, float) and abs(value) < 1000
+        else str(value if not isinstance(value, float) else round(value))
+    )
+
+
+def summarized(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Means over the seeds; the seconds are the least of the repetitions, since other work only ever adds to them."""
+    numbers = ("distortion", "discernibility", "classification", "groups", "smallest", "largest")
+    return rows.group_by(keys, maintain_order=True).agg(pl.col("seconds").min(), *(pl.col(n).mean() for n in numbers))
+
+
+def ratio(rows: pl.DataFrame, measure_name: str, first: str, second: str, keys: Sequence[str]) -> pl.DataFrame:
+    """The measure of one algorithm over that of another, case by case, in the column `ratio`."""
+    one = rows.filter(pl.col("algorithm") == first).select(*keys, pl.col(measure_name).alias("first"))
+    two = rows.filter(pl.col("algorithm") == second).select(*keys, pl.col(measure_name).alias("second"))
+    return one.join(two, on=list(keys)).with_columns((pl.col("first") / pl.col("second")).alias("ratio"))

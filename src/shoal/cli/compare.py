@@ -1,0 +1,113 @@
+"""`shoal compare`: algorithms side by side on one table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.algorithms.registry import algorithm_names
+from shoal.cli import options
+from shoal.cli.output import ProgressBar, print_json, print_table
+from shoal.errors import InputError, Problem
+from shoal.tables.atomic import atomic_output, check_output
+
+COLUMNS = (
+    ("gcp", "loss (GCP)", "{:.4f}"),
+    ("discernibility", "discernibility", "{:,.0f}"),
+    ("smallest_class", "smallest class", "{:,}"),
+    ("highest_risk", "highest risk", "{:.1%}"),
+    ("query_error", "query error", "{:.1%}"),
+    ("accuracy", "accuracy", "{:.1%}"),
+    ("seconds", "seconds", "{:.2f}"),
+    ("peak_megabytes", "peak MB", "{:,.0f}"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare", help="Run algorithms side by side: loss, risk, time and memory for each k.")(compare)
+
+
+def compare(
+    data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
+    quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
+    k: Annotated[str, typer.Option("-k", help="one k or several: 5,10,50")] = "10",
+    algorithms: Annotated[str, typer.Option(help="names, or 'all'")] = "shoal,mondrian,k-member",
+    sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
+    identifiers: Annotated[str | None, typer.Option(help="identifying columns", metavar="A,B")] = None,
+    class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="a model besides k-anonymity (repeatable)")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    seed: Annotated[str | None, typer.Option(help="same seed, same releases")] = None,
+    usefulness: Annotated[bool, typer.Option(help="also query errors and, with --class, accuracy")] = False,
+    processes: Annotated[str, typer.Option(help="runs at the same time; times are truest with 1")] = "1",
+    resume: Annotated[Path | None, typer.Option(help="keep finished runs here (JSON lines) and go on from it")] = None,
+    as_csv: Annotated[Path | None, typer.Option("--csv", help="write the table as CSV")] = None,
+    chart: Annotated[Path | None, typer.Option(help="write a page with charts over k (HTML)")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
+) -> None:
+    from shoal.comparison import compare_algorithms
+    from shoal.evaluate.compare import comparison_report
+
+    problems: list[Problem] = []
+    ks = [number for part in options.names(k) if (number := options.whole_number(part, "-k", problems)) is not None]
+    chosen = algorithm_names() if algorithms.strip() == "all" else options.names(algorithms)
+    at_once = options.whole_number(processes, "--processes", problems)
+    for output in (as_csv, chart):
+        if output is not None:
+            problems += check_output(output, [data])
+    settings: dict[str, Any] = {
+        "input": data,
+        "quasi": options.names(quasi),
+        "sensitive": options.names(sensitive),
+        "identifiers": options.names(identifiers),
+        "class": class_column,
+        "models": tuple(model or ()),
+        "hierarchies": hierarchies,
+        "missing": tuple(missing or ()),
+        "seed": options.whole_number(seed, "--seed", problems),
+    }
+    job = options.make_job(None, settings, problems)
+    if problems:
+        raise InputError(problems)
+    with ProgressBar(quiet or as_json) as progress:
+        records = compare_algorithms(
+            job, chosen, ks, usefulness=usefulness, results=resume, processes=at_once or 1, progress=progress
+        )
+    if as_csv is not None:
+        with atomic_output(as_csv) as path:
+            path.write_text(_csv_text(records), encoding="utf-8")
+    if chart is not None:
+        with atomic_output(chart) as path:
+            path.write_text(comparison_report(records), encoding="utf-8")
+    if as_json:
+        print_json({"ok": True, "runs": records})
+        return
+    shown = [(name, title, form) for name, title, form in COLUMNS if any(name in record for record in records)]
+    for number in sorted(set(ks)):
+        rows = [_row(record, shown) for record in records if record["k"] == number]
+        heads = ("algorithm", *(title for _, title, _ in shown))
+        print_table(f"k = {number}", heads, rows, right=tuple(range(1, len(heads))))
+
+
+def _row(record: dict[str, Any], shown: list[tuple[str, str, str]]) -> tuple[str, ...]:
+    if "error" in record:
+        reasons = ", ".join(problem["reason"] for problem in record["error"])
+        return (record["algorithm"], f"failed: {reasons}", *[""] * (len(shown) - 1))
+    name = record["algorithm"] if record.get("class_based", True) else f"{record['algorithm']} (not by classes)"
+    cells = [form.format(record[key]) if record.get(key) is not None else "-" for key, _, form in shown]
+    return (name, *cells)
+
+
+def _csv_text(records: list[dict[str, Any]]) -> str:
+    names = list(dict.fromkeys(name for record in records for name in record if name != "error"))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()

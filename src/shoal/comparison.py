@@ -1,0 +1,103 @@
+"""Algorithms side by side on one table: loss, risk, time and memory, each run in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.certificate import job_hash
+from shoal.errors import InputError, ShoalError
+from shoal.evaluate.compare import Record, Task, compare, grid, record_of
+from shoal.job import Job
+from shoal.pipeline import check, run
+from shoal.progress import ProgressCallback, silent
+from shoal.tables.files import sha256_of_file
+
+QUICK_PARTS: tuple[str, ...] = ("risk",)
+USEFULNESS_PARTS: tuple[str, ...] = ("risk", "queries", "models")
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """Runs one task of a comparison; picklable, so that a new process can do it."""
+
+    job: Job
+    usefulness: bool = False  # also query errors and, with a class column, accuracy
+
+    def __call__(self, task: Task) -> Record:
+        """In a fresh process, so that the peak of memory is this run's own."""
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, mp_context=context) as pool:
+            record: Record = pool.submit(run_task, self.job, task, self.usefulness).result()
+        return record
+
+
+def run_task(job: Job, task: Task, usefulness: bool) -> Record:
+    """One release and its numbers. What is timed is the whole run, from reading to evaluation."""
+    settings = job.model_copy(update={"algorithm": task.algorithm, "k": task.k, "seed": task.seed, "threads": None})
+    start = time.perf_counter()
+    result = run(settings)
+    seconds = time.perf_counter() - start
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    record: Record = {
+        "gcp": result.metrics["gcp"],
+        "discernibility": result.metrics["discernibility"],
+        "smallest_class": result.certificate["smallest_class"],
+        "class_based": result.certificate["class_based"],
+        "highest_risk": result.risk["after"]["highest"],
+        "average_risk": result.risk["after"]["average"],
+        "seconds": seconds,
+        "cluster_seconds": result.seconds["cluster"],
+        "peak_megabytes": kilobytes / 1024,
+    }
+    if usefulness:
+        record.update(_usefulness(settings, result, seconds))
+    return record
+
+
+def _usefulness(job: Job, result: Any, seconds: float) -> Record:
+    from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
+    from shoal.tables.files import read_table
+
+    assert job.input is not None
+    original = read_table(job.input, job.csv_options()).frame
+    parts = USEFULNESS_PARTS if job.class_column is not None else USEFULNESS_PARTS[:-1]
+    options = EvaluationOptions(k=job.k, class_column=job.class_column, parts=parts)
+    found = evaluate_release(original, result.release, job.quasi, options, missing=job.missing)
+    record = record_of(found.as_dict(), seconds)
+    return {name: record[name] for name in ("query_error", "accuracy")}
+
+
+def compare_algorithms(
+    job: Job,
+    algorithms: Sequence[str],
+    ks: Sequence[int],
+    *,
+    usefulness: bool = False,
+    results: Path | None = None,
+    processes: int = 1,
+    progress: ProgressCallback = silent,
+) -> list[Record]:
+    """Every algorithm with every k. Problems of the job are raised before any run; a run that fails says why."""
+    problems = []
+    for name in dict.fromkeys(algorithms):
+        try:
+            check(job.model_copy(update={"algorithm": name, "k": max(ks)}))
+        except InputError as error:
+            problems += [problem for problem in error.problems if problem not in problems]
+        except ShoalError:
+            continue  # what a single run cannot meet is told in its line
+    if problems:
+        raise InputError(problems)
+    assert job.input is not None
+    fingerprint = job_hash({"job": job.public(), "input": sha256_of_file(job.input), "usefulness": usefulness})
+    tasks = grid(algorithms, ks, job.seed)
+    work = OneRun(job, usefulness)
+    return compare(work, tasks, fingerprint=fingerprint, results=results, processes=processes, progress=progress)

@@ -1,0 +1,91 @@
+"""How cells are read as data."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.evaluate.spread import accepted_shares, make_bins, overlap, spread_variance, text_shares, value_weights
+from shoal.metrics.domain import make_domains
+from shoal.metrics.reading import ReadColumn, read_release
+from shoal.tables.schema import Attribute, Role, Scale
+
+
+def read_one(original: list[str | None], release: list[str | None], scale: Scale = Scale.CATEGORY) -> ReadColumn:
+    before, after = pl.DataFrame({"a": original}), pl.DataFrame({"a": release})
+    domains = make_domains(before, [Attribute("a", Role.QUASI_IDENTIFYING, scale)])
+    return read_release(before, after, ["a"], domains).columns["a"]
+
+
+def test_categories_are_shared_out_by_what_the_release_shows() -> None:
+    column = read_one(["A", "A", "A", "B", "C", "B"], ["A", "A", "A", "{B, C}", "{B, C}", "{A, B}"])
+    weights = value_weights(column)
+    # A: three exact and half of one set; B: half of three sets; C: half of two
+    assert weights[:3] * 6 == pytest.approx([3.5, 1.5, 1.0])
+    shares = text_shares(column, make_bins(column.domain))
+    by_code = dict(zip(column.codes.tolist(), ["A", "A", "A", "BC", "BC", "AB"], strict=True))
+    for code, name in by_code.items():
+        expected = {"A": [1, 0, 0], "BC": [0, 0.6, 0.4], "AB": [0.7, 0.3, 0]}[name]
+        assert shares[code] == pytest.approx(expected)
+        accepted = np.array([False, True, False, False])
+        assert accepted_shares(column, accepted)[code] == pytest.approx(expected[1])
+
+
+def test_missing_values_are_a_value() -> None:
+    column = read_one(["A", None, None, "B"], ["{(missing), A}", "{(missing), A}", None, "B"])
+    weights = value_weights(column)
+    assert weights * 4 == pytest.approx([1, 1, 2])
+    shares = text_shares(column, make_bins(column.domain))
+    assert shares[column.codes[0]] == pytest.approx([1 / 3, 0, 2 / 3])
+
+
+def test_numbers_are_cut_into_bins_of_even_weight() -> None:
+    column = read_one([str(n) for n in range(1000)], [str(n) for n in range(1000)], Scale.INTEGER)
+    bins = make_bins(column.domain)
+    counts = np.bincount(bins.of_code[:-1])
+    assert bins.count == 12
+    assert counts.min() > 70
+    shares = text_shares(column, bins)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(1000))
+
+
+def test_rare_categories_share_a_bin() -> None:
+    values = [f"v{n}" for n in range(100) for _ in range(100 - n)]
+    bins = make_bins(read_one(values, values).domain)
+    assert bins.count == 40
+    assert np.bincount(bins.of_code[:-1]).max() == 61
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "query", "scale", "expected"),
+    [
+        (20, 29, (20, 29), Scale.INTEGER, 1.0),
+        (20, 29, (25, 40), Scale.INTEGER, 0.5),
+        (20, 29, (29, 29), Scale.INTEGER, 0.1),
+        (20, 29, (30, 40), Scale.INTEGER, 0.0),
+        (5, 5, (0, 5), Scale.INTEGER, 1.0),
+        (0.0, 1.0, (0.25, 0.5), Scale.DECIMAL, 0.25),
+        (0.5, 0.5, (0.25, 0.5), Scale.DECIMAL, 1.0),
+        (0.5, 0.5, (0.6, 0.7), Scale.DECIMAL, 0.0),
+    ],
+)
+def test_overlap(low: float, high: float, query: tuple[float, float], scale: Scale, expected: float) -> None:
+    assert overlap(np.array([low]), np.array([high]), query, scale)[0] == pytest.approx(expected)
+
+
+def test_variance_of_a_spread() -> None:
+    whole = np.arange(20, 30)
+    assert spread_variance(np.array([9.0, 0.0]), Scale.INTEGER) == pytest.approx([whole.var(), 0.0])
+    fine = np.linspace(0, 3, 100_001)
+    assert spread_variance(np.array([3.0]), Scale.DECIMAL)[0] == pytest.approx(fine.var(), rel=1e-3)
+
+
+def test_shares_of_a_release_with_a_hierarchy(tables: SimpleNamespace) -> None:
+    original, release = tables.anonymized(200, 5)
+    table = tables.read(original, release)
+    for column in table.columns.values():
+        shares = text_shares(column, make_bins(column.domain))
+        assert shares.sum(axis=1) == pytest.approx(np.ones(shares.shape[0]))
