@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from experiments.common import adult, save_chart
 from shoal.algorithms.base import Algorithm, Context
@@ -69,7 +70,7 @@ def measure(algorithm: Algorithm, table: EncodedTable, k: int, seed: int) -> dic
     }
 
 
-def classification_metric(groups: np.ndarray, labels: np.ndarray) -> float:
+def classification_metric(groups: NDArray[np.int32], labels: NDArray[np.int32]) -> float:
     """CM: the share of records whose label is not the commonest one of their group."""
     size = int(labels.max()) + 1
     counts = np.bincount(groups.astype(np.int64) * size + labels, minlength=(int(groups.max()) + 1) * size)
@@ -103,21 +104,22 @@ def save_lines(
         save_chart(lines_chart(rows, x, measure_name, panels, (x_title, title)), out / f"{name}_{measure_name}.png")
 
 
-def write_page(out: Path, name: str, title: str, findings: Sequence[Finding], rows: pl.DataFrame) -> None:
-    """Claims beside measurements, and the numbers, as one Markdown page."""
+def write_page(
+    out: Path, name: str, title: str, findings: Sequence[Finding], rows: pl.DataFrame, note: str | None = None
+) -> None:
+    """Claims beside measurements, a note on why, and the numbers, as one Markdown page."""
     lines = [f"# {title}", "", "| claim | measured | holds |", "|---|---|---|"]
     lines += [f"| {one.claim} | {one.measured} | {'yes' if one.holds else 'no'} |" for one in findings]
+    lines += ["", note] if note is not None else []
     lines += ["", "| " + " | ".join(rows.columns) + " |", "|" + "---|" * rows.width]
     lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows.rows()]
     (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _cell(value: object) -> str:
-    return (
-        f"{value:.4g}"
-        if isinstance(value, float) and abs(value) < 1000
-        else str(value if not isinstance(value, float) else round(value))
-    )
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1000 else str(round(value))
+    return str(value)
 
 
 def summarized(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -126,8 +128,9 @@ def summarized(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return rows.group_by(keys, maintain_order=True).agg(pl.col("seconds").min(), *(pl.col(n).mean() for n in numbers))
 
 
-def ratio(rows: pl.DataFrame, measure_name: str, first: str, second: str, keys: Sequence[str]) -> pl.DataFrame:
-    """The measure of one algorithm over that of another, case by case, in the column `ratio`."""
+def ratio(rows: pl.DataFrame, measure_name: str, first: str, second: str, keys: Sequence[str]) -> NDArray[np.float64]:
+    """(cases,) the measure of one algorithm over that of another."""
     one = rows.filter(pl.col("algorithm") == first).select(*keys, pl.col(measure_name).alias("first"))
     two = rows.filter(pl.col("algorithm") == second).select(*keys, pl.col(measure_name).alias("second"))
-    return one.join(two, on=list(keys)).with_columns((pl.col("first") / pl.col("second")).alias("ratio"))
+    both = one.join(two, on=list(keys))
+    return np.asarray(both["first"].to_numpy() / both["second"].to_numpy(), dtype=np.float64)

@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "models": {"encode", "kernels"},
     "algorithms": {"encode", "models", "kernels", "hierarchies.weights"},
     "recode": {"tables", "encode", "algorithms", "kernels"},
-    "verify": {"tables", "hierarchies", "models", "verification"},
+    "verify": {"tables", "hierarchies", "models", "verification", "kernels.compile"},
     "metrics": {"tables", "hierarchies"},
     "evaluate": {"tables", "hierarchies", "metrics", "verify", "charts", "kernels"},
     "charts": {"metrics"},

@@ -23,6 +23,10 @@ MISSING_RULE = (
     "a missing value is a value of its own: it is released as missing only together with at least k - 1 others, "
     "and generalizes with present values to the top of the hierarchy, a set, or *"
 )
+NOT_BY_CLASSES = (
+    "this release has no classes of equal records and is not k-anonymous in that sense: every released row fits at "
+    "least k records of the input, and every record of the input fits at least k released rows"
+)
 
 
 def job_hash(public: dict[str, Any]) -> str:
@@ -52,6 +56,7 @@ def make_certificate(
     verification: dict[str, Any],
     missing_cells: dict[str, int],
     loss: dict[str, Any],
+    class_based: bool,
     notes: list[str],
 ) -> dict[str, Any]:
     """All that a reader needs to trust a release, and to check it again."""
@@ -73,7 +78,8 @@ def make_certificate(
         "checks": verification["checks"],
         "missing": {"rule": MISSING_RULE, "cells": missing_cells},
         "loss": loss,
-        "notes": notes,
+        "class_based": class_based,
+        "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
     }
 
 

@@ -62,7 +62,14 @@ def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] 
     outputs = [Path(path).resolve() for path in (job.output, job.certificate, job.report) if path is not None]
     if len(set(outputs)) < len(outputs):
         problems.append(Problem("same-output", "two outputs of this call have the same path"))
-    return Settings(_algorithm(job, problems), _requirement(job, models, problems))
+    settings = Settings(_algorithm(job, problems), _requirement(job, models, problems))
+    if settings.algorithm is not None and settings.requirement is not None and not settings.algorithm.class_based:
+        if not settings.requirement.size_only or job.person is not None or job.suppression_limit > 0:
+            message = (
+                f"'{job.algorithm}' makes no classes, so it takes a plain k only: no models, persons or suppression"
+            )
+            problems.append(Problem("needs-classes", message, hint="choose another algorithm"))
+    return settings
 
 
 def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:

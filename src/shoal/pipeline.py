@@ -36,6 +36,7 @@ from shoal.result import Result
 from shoal.tables.atomic import atomic_output
 from shoal.tables.files import ReadTable, format_of, read_table, sha256_of_file, write_table, written_options
 from shoal.tables.frames import Restore, to_polars
+from shoal.verify.candidates import verify_candidates
 from shoal.verify.check import Verification, verify_release
 
 Trace = Callable[[str, Any], None]
@@ -233,8 +234,23 @@ def _stage_output(this: Run, source: Source, released: pl.DataFrame, outputs: Ex
 
 
 def _verify(job: Job, work: Work, published: pl.DataFrame) -> Verification:
+    if work.algorithm.class_based:
+        verification = _verify_classes(job, work, published)
+    else:
+        verification = verify_candidates(
+            work.source.frame, published, job.quasi, work.requirement.k, work.schema.hierarchies
+        )
+    if not verification.passed:
+        failed = [Problem("check-failed", str(check)) for check in verification.failures()]
+        raise InternalError([*failed, Problem("nothing-written", "the release was thrown away; nothing was written")])
+    if published.height != work.source.frame.height:
+        raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
+    return verification
+
+
+def _verify_classes(job: Job, work: Work, published: pl.DataFrame) -> Verification:
     hidden = work.source.frame.select(job.person) if job.person is not None else None
-    verification = verify_release(
+    return verify_release(
         published,
         job.quasi,
         work.requirement.models,
@@ -243,12 +259,6 @@ def _verify(job: Job, work: Work, published: pl.DataFrame) -> Verification:
         orders=job.orders,
         hierarchies=work.schema.hierarchies,
     )
-    if not verification.passed:
-        failed = [Problem("check-failed", str(check)) for check in verification.failures()]
-        raise InternalError([*failed, Problem("nothing-written", "the release was thrown away; nothing was written")])
-    if published.height != work.source.frame.height:
-        raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
-    return verification
 
 
 def _evaluate(job: Job, work: Work, published: pl.DataFrame) -> Scores:
@@ -293,6 +303,7 @@ def _result(
         verification=verification.as_dict(),
         missing_cells=dict(work.codebook.missing_cells),
         loss=loss,
+        class_based=work.algorithm.class_based,
         notes=list(clustering.details.get("notes", ())),
     )
     metrics = dict(scores.totals)

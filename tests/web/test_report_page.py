@@ -119,4 +119,4 @@ def test_the_comparison(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "comparison.html"
     visit = Visit(browser, path, comparison_report(records))
     visit.check(path)
-    assert len(visit.page.query_selector_all(".chart svg.marks")) == 3
+    assert len(visit.page.query_selector_all(".chart svg.marks")) == 4

@@ -21,9 +21,10 @@ on all threads; every node has its own random stream.
 Deviations and choices. Means are over a global order of the values, as in the paper: numbers by size, categories in
 the order of their hierarchy, else in that of the text; so are distances with `join="centres"`. Otherwise the loss is
 that of what is released: ranges for numbers, the common ancestor for categories with a hierarchy, the set for others
-(the paper releases ranges throughout). The half that is too small gets the records that lose least by the move. Rounds that can only repeat the last one are skipped. The paper deals into floor(|G| / l) groups; with
-k above l groups of l records would be too small, so fewer are made, as many as keep k records and l-diversity.
-Several l-diverse columns are all kept; models of other kinds are left to the repair that follows every algorithm.
+(the paper releases ranges throughout). The half that is too small gets the records that lose least by the move. Rounds
+that can only repeat the last one are skipped. The paper deals into floor(|G| / l) groups; with k above l groups of l
+records would be too small, so fewer are made, as many as keep k records and l-diversity. Several l-diverse columns
+are all kept; models of other kinds are left to the repair that follows every algorithm.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from shoal.algorithms.geometry import table_geometry
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.kernels.cb import bisect_groups, deal_round_robin
-from shoal.kernels.halves import TINY, Diversity
+from shoal.kernels.halves import TINY, Diversity, make_work
 from shoal.models.base import Requirement
 from shoal.models.rules import HistogramRule, RuleKind
 
@@ -89,7 +90,8 @@ class Cb(Algorithm):
         def split(node: Node, once: bool) -> list[Node]:
             begin, end, seed = node
             seeds = np.empty(2, dtype=np.uint64)
-            how = (k, self.rounds, self.join == "groups", once, diversity, largest, last, seeds)
+            work = make_work(geometry, end - begin, k, largest)
+            how = (k, self.rounds, self.join == "groups", once, diversity, work, last, seeds)
             first = bisect_groups(geometry, codes, order, begin, end, seed, *how)
             return [(begin, begin + first, seeds[0]), (begin + first, end, seeds[1])] if first else []
 
@@ -139,9 +141,7 @@ def make_diversity(table: EncodedTable, rules: list[HistogramRule]) -> Diversity
     )
 
 
-def _by_sensitive_value(
-    order: NDArray[np.int64], starts: NDArray[np.int64], diversity: Diversity
-) -> NDArray[np.int64]:
+def _by_sensitive_value(order: NDArray[np.int64], starts: NDArray[np.int64], diversity: Diversity) -> NDArray[np.int64]:
     """The records by group, and inside each group by the value of the first sensitive column."""
     group = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     return order[np.lexsort((diversity.codes[0][order], group))]

@@ -20,7 +20,8 @@ Deviations and decisions:
   is in the details (`crowded_centres`).
 - The paper only names the penalty of DBCA:CM. Here the label acts like an attribute: two records with different
   labels are farther apart by `penalty`, in densities as in groups; leftovers are compared with the group's majority.
-- Models other than k-anonymity are met by merging the groups that break them with their nearest groups.
+  Without a class label the result is that of DBCA, and the details say so.
+- Models other than k-anonymity are left to the shared repair.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.blocks import block_order, make_blocks
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers, make_ladders
-from shoal.algorithms.kaca.merging import check_feasible, merge_until_safe
+from shoal.algorithms.kaca.merging import check_feasible
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.weights import check_scheme, priority_weights
@@ -73,7 +74,7 @@ class Dbca(Algorithm):
 class DbcaCm(Dbca):
     """DBCA that keeps records of the same class label together."""
 
-    class_column: str | None = None  # the column of the class label
+    class_column: str | None = None  # the column of the class label; None: there is nothing to keep, as in DBCA
     penalty: float = 1.0  # added to the distance of records with different labels
 
     name: ClassVar[str] = "dbca-cm"
@@ -85,7 +86,10 @@ class DbcaCm(Dbca):
             raise ValueError(f"penalty must not be below 0, not {self.penalty}")
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
-        label = self._label(table)
+        if self.class_column is None:
+            plain = super().cluster(table, requirement, context)
+            return replace(plain, details={**plain.details, "class_label": "none was named, so none was kept"})
+        label = _label(table, self.class_column)
         check_feasible(table, requirement)
         attributes = prioritized(table, self.priority)
         ladders = make_ladders(attributes, self.weights, self.beta)
@@ -100,15 +104,12 @@ class DbcaCm(Dbca):
         units = _Units(with_label, codes, sizes, unit_of_record.astype(np.int32), labels, self.penalty)
         return _density_clusters(table, ladders, units, requirement, context)
 
-    def _label(self, table: EncodedTable) -> EncodedColumn:
-        column = self.class_column
-        if column is None:
-            hint = "name the column of the class label (class_column, --class)"
-            raise InputError(Problem("no-class-column", "dbca-cm needs a class label", hint=hint))
-        if column not in table.columns:
-            hint_or_none = did_you_mean(column, list(table.columns))
-            raise InputError(Problem("unknown-column", "there is no such class label", column, hint_or_none))
-        return table.columns[column]
+
+def _label(table: EncodedTable, column: str) -> EncodedColumn:
+    if column not in table.columns:
+        hint = did_you_mean(column, list(table.columns))
+        raise InputError(Problem("unknown-column", "there is no such class label", column, hint))
+    return table.columns[column]
 
 
 def prioritized(table: EncodedTable, order: tuple[str, ...]) -> tuple[EncodedAttribute, ...]:
@@ -161,7 +162,6 @@ def _density_clusters(
     taken = centres.taken[: centres.counters[2]]
     groups = _groups_of_records(order[taken[:, 0]], taken[:, 1], taken[:, 2], units)
     _place_leftovers(table, ladders, units, groups)
-    groups = merge_until_safe(table, ladders, groups, requirement, context)
     details = {"centres": int(centres.counters[1]), "crowded_centres": int(centres.counters[3])}
     return Clustering(groups, details=details)
 

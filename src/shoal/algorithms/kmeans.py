@@ -71,9 +71,7 @@ class KMeans(Algorithm):
             move_centres(geometry, table.codes, table.weights, order, starts, means, modes)
         sizes = np.bincount(assigned, weights=table.weights, minlength=centres.size)
         by_size = np.argsort(sizes, kind="stable")
-        dissolve_small(
-            geometry, table.codes, table.weights, by_size, requirement.k, means, modes, alive, assigned
-        )
+        dissolve_small(geometry, table.codes, table.weights, by_size, requirement.k, means, modes, alive, assigned)
         _, groups = np.unique(assigned, return_inverse=True)
         return Clustering(groups.astype(np.int32)[table.row_of_record], details={"rounds": number + 1})
 

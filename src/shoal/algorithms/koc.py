@@ -112,7 +112,7 @@ def total_distances(table: EncodedTable) -> NDArray[np.float64]:
     """(rows,) the sum of the distances of a record of each row to all records. Closeness is (n - 1) / this."""
     total = np.zeros(table.rows)
     for attribute, codes in zip(table.attributes, table.codes, strict=True):
-        counts = np.bincount(codes, weights=table.weights, minlength=attribute.size)
+        counts = np.bincount(codes, weights=table.weights, minlength=attribute.size).astype(np.float64)
         if attribute.kind is Kind.INTERVAL:
             of_code = _interval_distances(attribute, counts)
         elif attribute.kind is Kind.TREE:

@@ -4,9 +4,10 @@ W. K. Wong, N. Mamoulis, D. W. Cheung, Non-homogeneous generalization in privacy
 SIGMOD 2010; the comparator of clustering by bisection (`shoal.algorithms.cb`).
 
 Steps. Partition the records from the top: two far-away records grow into two groups, each record joins where it adds
-less loss (as in J. Xu et al., Utility-based anonymization using local recoding, KDD 2006). Put the records of a partition into a ring with similar neighbours. The box at each place of the ring
-covers the record there and the k - 1 after it, so every box covers k records and every record is covered by k boxes.
-A random assignment hands out the boxes: each record gets one of its k boxes, each with probability 1/k.
+less loss (as in J. Xu et al., Utility-based anonymization using local recoding, KDD 2006). Put the records of a
+partition into a ring with similar neighbours. The box at each place of the ring covers the record there and the k - 1
+after it, so every box covers k records and every record is covered by k boxes. A random assignment hands out the
+boxes: each record gets one of its k boxes, each with probability 1/k.
 
 What it promises is *not* class-based k-anonymity: released rows differ from each other. Who knows somebody's values
 finds at least k released rows that fit, and every released row fits at least k people; and each of these k
@@ -36,6 +37,7 @@ from shoal.algorithms.geometry import table_geometry
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem
 from shoal.kernels.geometry import FLAT, INTERVAL, Geometry
+from shoal.kernels.halves import make_work
 from shoal.kernels.nonhomogeneous import box_rings, partition_records
 from shoal.models.base import Requirement
 
@@ -80,9 +82,7 @@ class NonHomogeneous(Algorithm):
         details = {"partitions": partitions, "model": "every box fits k records, every record fits k boxes"}
         return Clustering(groups, boxes=Boxes(low, high, box_of_record), details=details)
 
-    def _partition(
-        self, table: EncodedTable, k: int, context: Context
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _partition(self, table: EncodedTable, k: int, context: Context) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The records partition by partition, and where each partition starts."""
         geometry, codes, records = ordered_geometry(table), table.record_codes, table.records
         largest = int(np.diff(geometry.code_offsets).max())
@@ -91,7 +91,8 @@ class NonHomogeneous(Algorithm):
         def split(node: Node, once: bool) -> list[Node]:
             begin, end, seed = node
             seeds = np.empty(2, dtype=np.uint64)
-            how = (k, self.partition * k - 1, once, largest, last, seeds)
+            work = make_work(geometry, end - begin, k, largest)
+            how = (k, self.partition * k - 1, once, work, last, seeds)
             first = partition_records(geometry, codes, order, begin, end, seed, *how)
             return [(begin, begin + first, seeds[0]), (begin + first, end, seeds[1])] if first else []
 

@@ -22,7 +22,8 @@ The class is a label per record: clusters found in the raw table, or a class col
 Cost. Gains depend on one attribute and the class, so they come from counts taken once. A step reads only the records
 that have the refined value, once to split their groups and once per attribute that can still be refined; whether a
 refinement is valid and what anonymity it costs is kept as one number per candidate and QID. With at most L refinements
-of one record's values and m attributes this is O(n L m), linear in n. Memory: 8 bytes per record and QID.
+of one record's values and m attributes this is O(n L m), linear in n. Memory per QID: 4 bytes per record and
+attribute, and 32 bytes per record.
 
 Where this differs from the paper. A split of numbers that leaves one side with fewer records than a QID asks for can
 never be valid, now or later, so it is not considered; the paper takes the split of highest gain, and when that is

@@ -231,7 +231,36 @@ def accuracy(records: Sequence[Record]) -> Spec:
     )
 
 
-def frontier(records: Sequence[Record], field: str, title: str, form: str = ".3f") -> Spec:
+def tradeoff(records: Sequence[Record], field: str, title: str, form: str = ".3f") -> Spec:
+    """The frontier itself: one measure against `average_risk`, a line through the k of each `algorithm`."""
+    return _spec(
+        records,
+        300,
+        mark={"type": "line", "point": {"size": 55}},
+        encoding={
+            "x": {
+                "field": "average_risk",
+                "type": "quantitative",
+                "title": "average risk",
+                "scale": {"type": "log", "nice": False, "padding": 12},
+                "axis": {"format": "~%", "tickCount": 6},
+            },
+            "y": {"field": field, "type": "quantitative", "title": title, "axis": {"format": form}},
+            "order": {"field": "k", "type": "quantitative"},
+            "color": {"field": "algorithm", "type": "nominal", "scale": {"range": ACCENTS}},
+            "tooltip": [
+                _text("algorithm", "algorithm"),
+                _number("k", "k", "d"),
+                _number("average_risk", "average risk", ".2%"),
+                _number(field, title, form),
+            ],
+        },
+    )
+
+
+def frontier(
+    records: Sequence[Record], field: str, title: str, form: str = ".3f", *, scale: Record | None = None
+) -> Spec:
     """Lines of one measure over `k`, one for each `algorithm`."""
     return _spec(
         records,
@@ -245,7 +274,13 @@ def frontier(records: Sequence[Record], field: str, title: str, form: str = ".3f
                 "scale": {"type": "log", "nice": False, "padding": 10},
                 "axis": {"values": sorted({record["k"] for record in records}), "format": "d"},
             },
-            "y": {"field": field, "type": "quantitative", "title": title, "axis": {"format": form}},
+            "y": {
+                "field": field,
+                "type": "quantitative",
+                "title": title,
+                "axis": {"format": form},
+                "scale": scale or {"zero": True},
+            },
             "color": {"field": "algorithm", "type": "nominal", "scale": {"range": ACCENTS}},
             "tooltip": [
                 _text("algorithm", "algorithm"),

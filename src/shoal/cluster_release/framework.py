@@ -78,6 +78,7 @@ def publish_for_clustering(
     models: Sequence[Model] = (),
     hierarchies: Mapping[str, Any] | None = None,
     scales: Mapping[str, Scale | str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
     identifiers: Sequence[str] = (),
     missing: Sequence[str] = (),
     cluster_on: Sequence[str] | None = None,
@@ -96,6 +97,7 @@ def publish_for_clustering(
     """Mask a table so that its clusters survive, and say how well they did.
 
     `h` is the threshold of the one QID of all quasi-identifiers; `qids` (columns, threshold), ... replaces it.
+    `orders` gives the values of ordered categories from low to high.
     `cluster_on` are the columns to cluster on: all but the identifiers by default, sensitive ones included.
     `masked_clusterer` is the recipient's if it is another one. `algorithm` masks with another algorithm than TDR.
     `ranges` states the ends of domains for half-open intervals: {"age": (1, 99)}.
@@ -105,7 +107,7 @@ def publish_for_clustering(
         raise InputError(Problem("unknown-interval-text", message))
     raw, restore = to_polars(frame)
     wanted = required_models(h, qids, models)
-    ready = prepare(raw, quasi, wanted, hierarchies or {}, scales or {}, identifiers, missing, cluster_on)
+    ready = prepare(raw, quasi, wanted, hierarchies or {}, scales or {}, identifiers, missing, cluster_on, orders)
     labels = cluster_table(
         raw, ready.domains, clusterer, clusters, seed=seed, columns=ready.cluster_on, encoding=encoding
     )

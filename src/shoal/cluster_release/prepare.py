@@ -53,16 +53,21 @@ def prepare(
     identifiers: Sequence[str],
     missing: Sequence[str],
     cluster_on: Sequence[str] | None,
+    orders: Mapping[str, Sequence[str]] | None = None,
 ) -> Prepared:
     """Encode the table. Every problem of every column is raised together."""
     looked_at = {name for model in models for name in model.columns()}
-    _check_names(frame, quasi, identifiers, looked_at, cluster_on or (), (*hierarchies, *scales))
+    orders = orders or {}
+    _check_names(frame, quasi, identifiers, looked_at, cluster_on or (), (*hierarchies, *scales, *orders))
     chosen = tuple(cluster_on) if cluster_on is not None else tuple(n for n in frame.columns if n not in identifiers)
     problems: list[Problem] = []
-    attributes = [
-        Attribute(name, _role(name, quasi, identifiers, looked_at), _scale(frame[name], scales, missing, problems))
-        for name in frame.columns
-    ]
+    attributes = []
+    for name in frame.columns:
+        role = _role(name, quasi, identifiers, looked_at)
+        if name in orders:
+            attributes.append(Attribute(name, role, Scale.ORDERED, tuple(orders[name])))
+        else:
+            attributes.append(Attribute(name, role, _scale(frame[name], scales, missing, problems)))
     trees: dict[str, Hierarchy] = {}
     for name, spec in hierarchies.items():
         present = frame[name].filter(~is_missing(frame[name], missing)).unique().sort().cast(pl.String)
@@ -72,7 +77,12 @@ def prepare(
             problems += error.problems
     if problems:
         raise InputError(problems)
-    table, codebook = encode_table(frame, attributes, trees, EncodeOptions(missing=tuple(missing)))
+    options = EncodeOptions(
+        missing=tuple(missing),
+        model_columns=tuple(sorted(looked_at)),
+        named_values=tuple(pair for model in models for pair in model.named_values()),
+    )
+    table, codebook = encode_table(frame, attributes, trees, options)
     clustered = [attribute for attribute in attributes if attribute.name in chosen]
     domains = make_domains(frame, clustered, trees, missing)
     return Prepared(table, codebook, domains, trees, chosen)
@@ -94,8 +104,8 @@ def _scale(
         return find_scale(column, missing)
     known = [scale.value for scale in Scale if scale is not Scale.ORDERED]
     if str(given) not in known:
-        hint = did_you_mean(str(given), known)
-        problems.append(Problem("unknown-scale", f"there is no scale '{given}' here", column.name, hint))
+        hint = "give 'orders'" if given == Scale.ORDERED else did_you_mean(str(given), known)
+        problems.append(Problem("unknown-scale", f"'{given}' is not a scale that can be given", column.name, hint))
         return Scale.CATEGORY
     return Scale(given)
 

@@ -25,9 +25,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.evaluate.matching import class_covers, match, target_positions
+from shoal.evaluate.matching import Covers, class_covers, match, target_positions
 from shoal.metrics.domain import text_codes
-from shoal.metrics.reading import ReadTable
+from shoal.metrics.reading import ReadTable, group_rows
 
 LARGEST_WORK = 6_000_000_000  # comparisons of a target with a class before targets are sampled
 LARGEST_LABELS = 200  # sensitive columns with more values are not guessed
@@ -166,42 +166,37 @@ def _inference(
 
 
 def singling_out_attack(
-    table: ReadTable, original: pl.DataFrame, *, conditions: int = 500, seed: int = 0, largest_sample: int = 200_000
+    table: ReadTable, original: pl.DataFrame, *, conditions: int = 500, seed: int = 0
 ) -> dict[str, Any]:
     """Random conditions from released cells; how many of them does exactly one original record meet?"""
     random = np.random.default_rng([seed, 12])
     names = list(table.columns)
     domains = {name: table.columns[name].domain for name in names}
-    sampled = original.height > largest_sample
-    people = original.select(names)
-    if sampled:
-        people = people[np.sort(random.choice(original.height, largest_sample, replace=False))]
-    positions = target_positions(people, names, domains)
+    codes = [domains[name].encode(original[name]) for name in names]
+    _, weights, first = group_rows(codes, original.height)  # equal people are looked at once
+    positions = target_positions(original.select(names)[first], names, domains)
+    everybody = np.arange(positions.shape[1])
     covers = class_covers(table, names)
     single, control = 0, 0
     for _ in range(conditions):
-        chosen = random.choice(len(names), size=int(random.integers(1, len(names) + 1)), replace=False)
+        chosen = random.choice(len(names), size=int(random.integers(1, len(names) + 1)), replace=False).tolist()
         one = int(random.integers(table.classes))
-        met, met_by_chance = (np.ones(positions.shape[1], dtype=np.bool_) for _ in range(2))
+        met, met_by_chance = everybody, everybody
         for attribute in chosen:
-            line = positions[attribute]
-            met &= _inside(covers, int(attribute), one, line)
-            drawn = (
-                float(random.choice(domains[names[attribute]].positions)) if domains[names[attribute]].values else 0.0
-            )
-            met_by_chance &= line == drawn
-        single += int(np.count_nonzero(met) == 1)
-        control += int(np.count_nonzero(met_by_chance) == 1)
+            drawn = random.choice(domains[names[attribute]].positions) if domains[names[attribute]].values else 0.0
+            met = met[_inside(covers, attribute, one, positions[attribute, met])]
+            met_by_chance = met_by_chance[positions[attribute, met_by_chance] == drawn]
+        single += int(weights[met].sum() == 1)
+        control += int(weights[met_by_chance].sum() == 1)
     return {
         "conditions": conditions,
         "single": single,
         "success": single / conditions,
         "baseline": control / conditions,
-        "sampled": sampled,
     }
 
 
-def _inside(covers: Any, attribute: int, one: int, line: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _inside(covers: Covers, attribute: int, one: int, line: NDArray[np.float64]) -> NDArray[np.bool_]:
     absent = np.isnan(line)
     start = covers.set_start[attribute, one]
     if start >= 0:

@@ -146,7 +146,12 @@ def frontier_charts(records: Sequence[Record]) -> list[tuple[str, str, dict[str,
     for name, title, form, meaning in MEASURES:
         shown = [record for record in fine if record.get(name) is not None]
         if shown:
-            charts.append((title, meaning, specs.frontier(shown, name, title, form)))
+            scale = {"zero": False} if name == "accuracy" else None
+            charts.append((title, meaning, specs.frontier(shown, name, title, form, scale=scale)))
+    both = [record for record in fine if record.get("gcp") is not None and record.get("average_risk")]
+    if both:
+        meaning = "What a lower risk costs: the further left and down a line runs, the better the algorithm."
+        charts.insert(0, ("privacy and usefulness", meaning, specs.tradeoff(both, "gcp", "loss (GCP)")))
     return charts
 
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.evaluate.attack import linkage_attack, singling_out_attack
+from shoal.evaluate.cluster_utility import cluster_agreement
 from shoal.evaluate.combinations import risky_combinations
 from shoal.evaluate.matching import match, target_positions
 from shoal.evaluate.models_ml import model_accuracy
@@ -39,7 +40,7 @@ from shoal.progress import Progress, ProgressCallback, silent
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
 
-PARTS = ("risk", "combinations", "attack", "utility", "queries", "models")
+PARTS = ("risk", "combinations", "attack", "utility", "queries", "models", "clusters")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Evaluation:
     utility: dict[str, Any] | None = None
     queries: dict[str, Any] | None = None
     models: dict[str, Any] | None = None
+    clusters: dict[str, Any] | None = None
     samples: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -89,6 +91,7 @@ class Evaluation:
             "utility": self.utility,
             "queries": self.queries,
             "models": self.models,
+            "clusters": self.clusters,
             "samples": list(self.samples),
             "seconds": dict(self.seconds),
         }
@@ -100,9 +103,9 @@ class Evaluation:
         return build_report(None, self.as_dict(), public=public, title=title)
 
     def _repr_html_(self) -> str:
-        from shoal.evaluate.notebook import evaluation_summary
+        from shoal.evaluate.notebook import evaluation_html
 
-        return evaluation_summary(self.as_dict())
+        return evaluation_html(self.as_dict())
 
 
 def evaluate_release(
@@ -140,7 +143,8 @@ def evaluate_release(
         "attack": lambda: _attack(table, original, release, options, external, samples),
         "utility": lambda: utility(table, original, release, _kept(table, original, release, options)),
         "queries": lambda: query_errors(table, original, queries=options.queries, seed=options.seed),
-        "models": lambda: _models(table, original, release, options, samples),
+        "models": lambda: _models(table, original, options, samples),
+        "clusters": lambda: _clusters(table, original, options, samples),
     }
     for part in PARTS:
         if part in options.parts:
@@ -246,8 +250,6 @@ def _attack(
     if linkage.sampled:
         samples.append(f"the linkage attack on {linkage.targets} of {source.height} records")
     single = singling_out_attack(table, original, seed=options.seed)
-    if single["sampled"]:
-        samples.append("the singling-out attack on a sample of the records")
     if inference is not None:
         inference["column"] = options.sensitive[0]
     return {
@@ -264,13 +266,20 @@ def _kept(table: ReadTable, original: pl.DataFrame, release: pl.DataFrame, optio
     return [name for name in dict.fromkeys(names) if name not in table.columns and name in release.columns]
 
 
-def _models(
-    table: ReadTable, original: pl.DataFrame, release: pl.DataFrame, options: EvaluationOptions, samples: list[str]
-) -> dict[str, Any] | None:
+def _models(table: ReadTable, original: pl.DataFrame, options: EvaluationOptions, samples: list[str]) -> dict[str, Any]:
     labels = [options.class_column] if options.class_column else list(options.sensitive)
     if not labels:
         return {"skipped": "no class column was given"}
     found = model_accuracy(table, original, labels[0], seed=options.seed)
-    if found is not None and found.get("sampled"):
+    if found.get("sampled"):
         samples.append(f"the models on {found['trained_on'] + found['tested_on']} of {original.height} records")
+    return found
+
+
+def _clusters(
+    table: ReadTable, original: pl.DataFrame, options: EvaluationOptions, samples: list[str]
+) -> dict[str, Any]:
+    found = cluster_agreement(table, original, seed=options.seed)
+    if found.get("sampled"):
+        samples.append(f"the clusters on {found['records']} of {original.height} records")
     return found

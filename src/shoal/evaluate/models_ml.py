@@ -31,8 +31,8 @@ def is_installed() -> bool:
 
 def model_accuracy(
     table: ReadTable, original: pl.DataFrame, label: str, *, largest: int = LARGEST, seed: int = 0
-) -> dict[str, Any] | None:
-    """Accuracy of gradient boosting and logistic regression; None where it cannot be asked (and why)."""
+) -> dict[str, Any]:
+    """Accuracy of gradient boosting and logistic regression; or why there is none."""
     if not is_installed():
         return {"skipped": "scikit-learn is not installed: pip install 'shoal[eval]'"}
     if not table.aligned:
@@ -46,12 +46,12 @@ def model_accuracy(
     train, test = rows[: len(rows) * 2 // 3], rows[len(rows) * 2 // 3 :]
     if np.unique(labels[train]).shape[0] < 2 or test.shape[0] == 0:
         return {"skipped": "there are too few records"}
-    released, untouched = _features(table, original, train, release=True), _features(table, original, train)
-    proof = _features(table, original, test)
+    released, untouched = table_features(table, original, train, release=True), table_features(table, original, train)
+    proof = table_features(table, original, test)
     majority = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
     results = []
     models = _models(seed)  # imports the libraries whose threads are limited next
-    with _few_threads():
+    with few_threads():
         for name, make in models.items():
             for trained, features in (("original", untouched), ("release", released)):
                 model = make().fit(features, labels[train])
@@ -68,7 +68,7 @@ def model_accuracy(
     }
 
 
-def _few_threads() -> AbstractContextManager[Any]:
+def few_threads() -> AbstractContextManager[Any]:
     """Small models do not gain from many threads, and lose much when the cores are busy."""
     limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1)
     return limits
@@ -88,10 +88,10 @@ def _models(seed: int) -> dict[str, Any]:
     }
 
 
-def _features(
-    table: ReadTable, original: pl.DataFrame, rows: NDArray[np.int64], *, release: bool = False
+def table_features(
+    table: ReadTable, original: pl.DataFrame, rows: NDArray[np.int64], *, release: bool = False, scaled: bool = False
 ) -> FloatArray:
-    """(rows, features) of the original or of the release."""
+    """(rows, features) of the original or of the release; `scaled` gives numbers between 0 and 1."""
     blocks: list[FloatArray] = []
     for name, column in table.columns.items():
         domain = column.domain
@@ -103,6 +103,8 @@ def _features(
             else:
                 codes = column.original if column.original is not None else domain.encode(original[name])
                 numbers = np.append(domain.positions, centre)[codes[rows]]
+            if scaled:
+                numbers = (numbers - domain.positions[0]) / (domain.span or 1.0)
             blocks.append(numbers[:, np.newaxis])
             continue
         bins = make_bins(domain)

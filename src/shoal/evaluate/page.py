@@ -38,7 +38,8 @@ section > p { margin:4px 0 12px; color:var(--soft); max-width:75ch }
 .scroll { overflow-x:auto } table { border-collapse:collapse; width:100%; margin:8px 0 4px; font-size:14.5px }
 th,td { text-align:left; padding:7px 10px 7px 0; border-bottom:1px solid var(--line); vertical-align:top;
   overflow-wrap:anywhere }
-th { color:var(--soft); font-weight:600; overflow-wrap:normal } td.number,th.number { text-align:right; padding-right:16px;
+th { color:var(--soft); font-weight:600; overflow-wrap:normal }
+td.number,th.number { text-align:right; padding-right:16px;
   font-variant-numeric:tabular-nums; white-space:nowrap }
 td.meaning { color:var(--soft); min-width:220px } caption { text-align:left; color:var(--soft); padding-bottom:4px }
 .chart { margin:14px 0 4px; min-height:40px }

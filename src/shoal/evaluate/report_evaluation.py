@@ -20,7 +20,8 @@ def evaluation_sections(page: Page, evaluation: Dict, *, public: bool) -> list[s
     parts = [_risk(page, evaluation, public=public)]
     if not public:
         parts += [_drivers(evaluation), _attacks(evaluation)]
-    parts += [_loss(page, evaluation, public=public), _queries(page, evaluation), _models(page, evaluation)]
+    parts += [_loss(page, evaluation, public=public), _queries(page, evaluation)]
+    parts += [_models(page, evaluation), _clusters(evaluation)]
     if not public:
         parts.append(_statistics(evaluation))
     parts.append(_samples(evaluation))
@@ -228,6 +229,23 @@ def _models(page: Page, evaluation: Dict) -> str:
     chart = page.chart(specs.accuracy(found["results"]), "Accuracy on untouched originals, by what was trained on.")
     header = ["Model", "Trained on the original", "Trained on the release", "Always the commonest"]
     return section("Prediction", intro, chart, table(header, rows, numbers=(1, 2, 3)))
+
+
+def _clusters(evaluation: Dict) -> str:
+    found = evaluation.get("clusters")
+    if not found or "skipped" in found:
+        return ""
+    meanings = {
+        "f_measure": ("F-measure", "How well the original clusters are found again; 1 is fully."),
+        "match_point": ("Match point", "Share of all pairs of records that stay together or stay apart."),
+        "adjusted_rand": ("Adjusted Rand index", "Agreement on pairs, corrected for chance: 0 is chance, 1 is full."),
+    }
+    rows = [[title, number(round(found[name], 4)), meaning] for name, (title, meaning) in meanings.items()]
+    intro = (
+        f"k-means with {found['clusters']} clusters on the original and on the release ({found['records']:,} records): "
+        "do the same records come together?"
+    )
+    return section("Clusters", intro, table(["Measure", "Value", MEANING], rows, numbers=(1,)))
 
 
 def _statistics(evaluation: Dict) -> str:

@@ -4,8 +4,9 @@
   read as its middle where one number is needed.
 - A node of a hierarchy, a set, or a suppressed category stands for the values it covers, in the proportion in which
   these occur in the release as a whole. That proportion is found from the release alone: every cell is shared out
-  evenly over its values, and the shares are counted. (Repeating this until it settles, as the EM algorithm does, was
-  measured and is worse: rare values vanish, because it is they that are generalized.)
+  over its values, the shares are counted, and with these counts it is done again (the EM algorithm), ten times. A
+  fifth of the weight always stays even: rare values are generalized more often, and would vanish otherwise. Even
+  shares alone, one round and other fifths were measured and gave larger errors.
 - A suppressed or unreadable number says nothing: it is left out of means, and spread over the whole range in counts.
 - A released mean or midpoint is that number.
 
@@ -26,6 +27,8 @@ from shoal.metrics.reading import ReadColumn
 from shoal.tables.schema import Scale
 
 BinArray = NDArray[np.int32]
+ROUNDS = 10
+EVEN_PART = 0.2
 _weights: WeakKeyDictionary[ReadColumn, FloatArray] = WeakKeyDictionary()
 MOST_BINS = 40
 NUMBER_BINS = 12
@@ -78,10 +81,13 @@ def _estimate_weights(column: ReadColumn) -> FloatArray:
         return weights
     counts = np.bincount(column.codes, minlength=cells.loss.shape[0]).astype(np.float64)
     cover = _Cover.of(column)
-    sums = cover.sums(weights)
-    share = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), 0.0)
-    received = weights * cover.spread(share) / max(1.0, float(counts.sum()))
-    return np.maximum(received, 1e-12 * weights)  # a value that no cell covers still exists
+    even = weights / max(1.0, float(weights.sum()))
+    for _ in range(ROUNDS):
+        sums = cover.sums(weights)
+        share = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), 0.0)
+        received = weights * cover.spread(share) / max(1.0, float(counts.sum()))
+        weights = (1.0 - EVEN_PART) * received + EVEN_PART * even
+    return weights
 
 
 @dataclass(frozen=True, eq=False)

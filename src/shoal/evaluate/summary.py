@@ -29,7 +29,7 @@ def risk_summary(class_sizes: NDArray[np.int64], verification: Verification) -> 
     the number of records that nobody shares.
     """
     records = int(class_sizes.sum())
-    smallest = verification.smallest_class
+    smallest = verification.hidden_among
     return {
         "before": {
             "highest": 1.0 / float(class_sizes.min()),
@@ -38,7 +38,7 @@ def risk_summary(class_sizes: NDArray[np.int64], verification: Verification) -> 
         },
         "after": {
             "highest": 1.0 / smallest if smallest else 0.0,
-            "average": verification.classes / records,
-            "unique": 0.0 if smallest is None or smallest > 1 else float("nan"),
+            "average": min(verification.classes / records, 1.0 / smallest) if smallest else 0.0,
+            "unique": 0.0,
         },
     }

@@ -15,16 +15,15 @@ from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_random import next_bits, random_below
 from shoal.kernels.halves import (
     TINY,
+    balance,
     deal,
     grow_halves,
     halves_diverse,
     halves_loss,
     load_group,
-    make_work,
     measure,
     move_centres,
     part_halves,
-    top_up,
 )
 
 ONE = np.uint64(1)
@@ -45,8 +44,17 @@ def random_centres(geometry: Any, work: Any, size: int, state: Any) -> None:
 
 @kernel
 def bisect(
-    geometry: Any, codes: Any, order: Any, begin: int, size: int, k: int, rounds: int, grow: bool, state: Any, diversity: Any,
-    work: Any
+    geometry: Any,
+    codes: Any,
+    order: Any,
+    begin: int,
+    size: int,
+    k: int,
+    rounds: int,
+    grow: bool,
+    state: Any,
+    diversity: Any,
+    work: Any,
 ) -> int:
     """Split order[begin:begin + size] in two; returns the size of the first half, 0 if no split was allowed.
 
@@ -65,12 +73,7 @@ def bisect(
         else:
             measure(geometry, work, size)
             first, tie = deal(work, size, state)
-        if first < k:
-            top_up(work, size, 0, k - first)
-            first = k
-        elif size - first < k:
-            top_up(work, size, 1, k - (size - first))
-            first = size - k
+        first = balance(work, size, first, k)
         # Without ties the same halves have the same centres and give the same halves again: all rounds left are equal.
         settled = number > 0 and not tie
         for place in range(size):
@@ -81,7 +84,8 @@ def bisect(
         loss = halves_loss(geometry, work, size, first)
         if loss < best and halves_diverse(diversity, order, begin, work, size, first):
             best, chosen = loss, first
-            work.best[:size] = work.side[:size]
+            for place in range(size):
+                work.best[place] = work.side[place]
     if chosen > 0:
         part_halves(order, begin, size, work.best, work.turn)
     return chosen
@@ -89,8 +93,20 @@ def bisect(
 
 @kernel
 def bisect_groups(
-    geometry: Any, codes: Any, order: Any, begin: int, end: int, seed: Any, k: int, rounds: int, grow: bool, once: bool,
-    diversity: Any, largest: int, last: Any, seeds: Any
+    geometry: Any,
+    codes: Any,
+    order: Any,
+    begin: int,
+    end: int,
+    seed: Any,
+    k: int,
+    rounds: int,
+    grow: bool,
+    once: bool,
+    diversity: Any,
+    work: Any,
+    last: Any,
+    seeds: Any,
 ) -> int:
     """Split order[begin:end] until every group has fewer than 2k records or cannot be split; or only `once`.
 
@@ -99,7 +115,6 @@ def bisect_groups(
     OUT seeds  uint64 (2,) with `once`: the seeds of the halves
     Returns the size of the first half with `once`, if there was a split; else 0.
     """
-    work = make_work(geometry, end - begin, k, largest)
     depth = (end - begin) // k + 4
     stack = np.empty((depth, 2), np.int64)
     stack_seeds = np.empty(depth, np.uint64)

@@ -33,8 +33,17 @@ def _value(features: Any, numbers: Any, item: Any, axis: Any) -> Any:
 
 
 @kernel
-def _best_cut(features: Any, numbers: Any, step: Any, number_weight: Any, order: Any, start: Any, stop: Any,
-              random: Any, noise: Any) -> Any:
+def _best_cut(
+    features: Any,
+    numbers: Any,
+    step: Any,
+    number_weight: Any,
+    order: Any,
+    start: Any,
+    stop: Any,
+    random: Any,
+    noise: Any,
+) -> Any:
     """The axis and threshold that separate the most distance between sampled pairs, for the pairs they separate."""
     axes = features.shape[1] + numbers.shape[1]
     one = np.empty(_PAIRS, dtype=np.int64)
@@ -68,8 +77,17 @@ def _best_cut(features: Any, numbers: Any, step: Any, number_weight: Any, order:
 
 
 @kernel
-def cut_blocks(features: Any, numbers: Any, weight: Any, step: Any, number_weight: Any, limit: Any, noise: Any,
-               random: Any, block: Any) -> Any:
+def cut_blocks(
+    features: Any,
+    numbers: Any,
+    weight: Any,
+    step: Any,
+    number_weight: Any,
+    limit: Any,
+    noise: Any,
+    random: Any,
+    block: Any,
+) -> Any:
     """Number the items by blocks of at most `limit` total weight (more only if one item weighs more).
 
     IN  features  int32 (items, layers), numbers float64 (items, intervals), weight int64 (items,)

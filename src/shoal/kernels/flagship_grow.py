@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
-from shoal.kernels.flagship_random import random_below
+from shoal.kernels.flagship_random import random_below, random_unit
 
 Pool = namedtuple(
     "Pool",
@@ -46,9 +46,12 @@ def make_pool(items: int, layers: int, intervals: int, features: int) -> Pool:
 
 
 @kernel
-def _open(pool: Any, seed: Any, count: Any, step: Any, saturates: Any, number_weight: Any) -> None:
-    """Start a group with the item at `seed`: what all others would add."""
-    pool.cost[:count] = 0.0
+def _open(
+    pool: Any, seed: Any, count: Any, step: Any, saturates: Any, number_weight: Any, noise: Any, random: Any
+) -> None:
+    """Start a group with the item at `seed`: what all others would add, and a little noise."""
+    for place in range(count):
+        pool.cost[place] = noise * random_unit(random) if noise > 0.0 else 0.0
     pool.have[:] = 0
     for layer in range(pool.columns.shape[0]):
         line = pool.columns[layer]
@@ -114,12 +117,23 @@ def _take(pool: Any, place: Any, last: Any) -> None:
 
 
 @kernel
-def grow_groups(pool: Any, count: Any, step: Any, saturates: Any, number_weight: Any, k: Any, limit: Any, tries: Any,
-                random: Any, group: Any) -> Any:
+def grow_groups(
+    pool: Any,
+    count: Any,
+    step: Any,
+    saturates: Any,
+    number_weight: Any,
+    k: Any,
+    limit: Any,
+    tries: Any,
+    noise: Any,
+    random: Any,
+    group: Any,
+) -> Any:
     """Groups of at least k from the first `count` items of the pool. Returns the number of groups.
 
     Items that are left when fewer than k remain, or when there are `limit` groups, get the group -1. Of `tries`
-    random items the one farthest from the last group opens the next one.
+    random items the one farthest from the last group opens the next one. `noise` is added to what an item costs.
 
     IN/OUT pool   used up
     OUT    group  int32 (items,) by name
@@ -134,7 +148,7 @@ def grow_groups(pool: Any, count: Any, step: Any, saturates: Any, number_weight:
             other = random_below(random, count)
             if groups > 0 and pool.cost[other] > pool.cost[seed]:
                 seed = other
-        _open(pool, seed, count, step, saturates, number_weight)
+        _open(pool, seed, count, step, saturates, number_weight, noise, random)
         size = 0
         chosen = seed
         while True:

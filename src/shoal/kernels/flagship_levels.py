@@ -26,8 +26,9 @@ def _slot(keys: Any, key: Any, shift: Any, mask: Any) -> Any:
 
 
 @kernel
-def count_classes(rows: Any, weights: Any, base: Any, old: Any, new: Any, codes: Any, keys: Any, sums: Any,
-                  slots: Any) -> None:
+def count_classes(
+    rows: Any, weights: Any, base: Any, old: Any, new: Any, codes: Any, keys: Any, sums: Any, slots: Any
+) -> None:
     """Total weight per class when one attribute goes from the old to the new level.
 
     IN  rows   int32 (left,) rows that are not placed yet
@@ -53,8 +54,9 @@ def count_classes(rows: Any, weights: Any, base: Any, old: Any, new: Any, codes:
 
 
 @kernel
-def gain_of_level(rows: Any, weights: Any, costs: Any, old: Any, new: Any, codes: Any, sums: Any, slots: Any, k: Any,
-                  price: Any) -> Any:
+def gain_of_level(
+    rows: Any, weights: Any, costs: Any, old: Any, new: Any, codes: Any, sums: Any, slots: Any, k: Any, price: Any
+) -> Any:
     """The sum of (price - loss) over the records whose class has k or more.
 
     IN  costs     float64 (rows,) loss of each row at the present levels
@@ -70,8 +72,9 @@ def gain_of_level(rows: Any, weights: Any, costs: Any, old: Any, new: Any, codes
 
 
 @kernel
-def change_level(rows: Any, codes: Any, base: Any, costs: Any, old_key: Any, new_key: Any, old_cost: Any,
-                 new_cost: Any) -> None:
+def change_level(
+    rows: Any, codes: Any, base: Any, costs: Any, old_key: Any, new_key: Any, old_cost: Any, new_cost: Any
+) -> None:
     """Take the new level of one attribute into keys and costs."""
     for place in range(rows.shape[0]):
         row = rows[place]

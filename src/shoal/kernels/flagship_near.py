@@ -24,8 +24,18 @@ Near = namedtuple(
 
 
 @kernel
-def nearest_rows(columns: Any, numbers: Any, step: Any, saturates: Any, number_weight: Any, start: Any, stop: Any,
-                 cost: Any, best: Any, nearest: Any) -> None:
+def nearest_rows(
+    columns: Any,
+    numbers: Any,
+    step: Any,
+    saturates: Any,
+    number_weight: Any,
+    start: Any,
+    stop: Any,
+    cost: Any,
+    best: Any,
+    nearest: Any,
+) -> None:
     """Fill nearest[start:stop] by comparing with all rows of the block.
 
     IN  columns  int32 (layers, rows), numbers float64 (intervals, rows)

@@ -139,8 +139,19 @@ def polish(state: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, 
 
 
 @kernel
-def rebuild(state: Any, near: Any, pool: Any, k: Any, trials: Any, temperature: Any, tries: Any, widest: Any,
-            random: Any) -> Any:
+def rebuild(
+    state: Any,
+    near: Any,
+    pool: Any,
+    k: Any,
+    trials: Any,
+    temperature: Any,
+    tries: Any,
+    widest: Any,
+    noise: Any,
+    fewer: Any,
+    random: Any,
+) -> Any:
     """Dissolve and rebuild `trials` sets of 2 to `widest` neighbouring groups; returns how often this was kept."""
     most = pool.names.shape[0]
     chosen = np.empty(most // k + widest, dtype=np.int64)
@@ -167,8 +178,23 @@ def rebuild(state: Any, near: Any, pool: Any, k: Any, trials: Any, temperature: 
             spares -= 1
             chosen[total] = spare[spares]
             total += 1
-        grow_groups(pool, count, state.step, state.saturates, state.number_weight, k, total,
-                    random_below(random, 4), random, after)
+        limit = total
+        if count < (total + 1) * k and random_below(random, 16) < fewer:
+            limit = max(1, total - 1)
+        strength = noise * old / count * random_unit(random)
+        grow_groups(
+            pool,
+            count,
+            state.step,
+            state.saturates,
+            state.number_weight,
+            k,
+            limit,
+            random_below(random, 4),
+            strength,
+            random,
+            after,
+        )
         for place in range(count):
             if after[place] >= 0:
                 after[place] = chosen[after[place]]

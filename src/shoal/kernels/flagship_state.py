@@ -299,7 +299,9 @@ def swap_items(state: Any, item: Any, partner: Any) -> None:
                 where = group if side == 0 else other
                 out, into = (one, two) if side == 0 else (two, one)
                 leaving, coming = state.counts[where, out], state.counts[where, into]
-                state.spread[where, layer] += values[leaving - 1] - values[leaving] + values[coming + 1] - values[coming]
+                state.spread[where, layer] += (
+                    values[leaving - 1] - values[leaving] + values[coming + 1] - values[coming]
+                )
                 state.reach[where, layer] += state.step[into] - state.step[out]
                 state.counts[where, out] = leaving - 1
                 state.counts[where, into] = coming + 1

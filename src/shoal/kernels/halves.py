@@ -29,6 +29,7 @@ class Work(NamedTuple):
     """Scratch space for the groups of one call."""
 
     codes: Any  # int32 (attributes, records) codes of the group at hand
+    rows: Any  # int32 (records, attributes) the same, record by record, for dealing in random order
     delta: Any  # float64 (records,) distance to the first centre minus distance to the second
     side: Any  # uint8 (records,) which half
     last: Any  # uint8 (records,) the halves of the round before
@@ -38,34 +39,38 @@ class Work(NamedTuple):
     table: Any  # float64 (largest size,) a lookup table over codes
     counts: Any  # int64 (2, largest size) all 0 between uses
     heap: Any  # int64 (k + 1,)
-    low: Any  # int32 (attributes, 2) the boxes of growing halves
-    high: Any  # int32 (attributes, 2)
+    low: Any  # int64 (attributes, 2) the boxes of growing halves
+    high: Any  # int64 (attributes, 2)
     present: Any  # uint8 (2, all codes) FLAT: which codes a growing half has
-    rows: Any  # int32 (records, attributes) the same codes record by record, for dealing in random order
     steps: Any  # float64 (attributes,) FLAT: weighted loss of one more code
     costs: Any  # float64 (attributes, 2) weighted loss of the boxes in each attribute
+    totals: Any  # float64 (2,)
+    edges: Any  # int64 (2, 2)
 
 
-@kernel
-def make_work(geometry: Any, records: int, k: int, largest: int) -> Any:
+def make_work(geometry: Any, records: int, k: int, largest: int) -> Work:
+    """Scratch space for groups of up to so many records; `largest` is the size of the largest domain of any column."""
     attributes = geometry.kinds.shape[0]
+    sizes = np.diff(geometry.code_offsets)
     return Work(
-        np.empty((attributes, records), np.int32),
-        np.empty(records),
-        np.empty(records, np.uint8),
-        np.empty(records, np.uint8),
-        np.empty(records, np.uint8),
-        np.empty(records, np.int64),
-        np.empty((attributes, 2)),
-        np.empty(largest),
-        np.zeros((2, largest), np.int64),
-        np.empty(k + 1, np.int64),
-        np.empty((attributes, 2), np.int32),
-        np.empty((attributes, 2), np.int32),
-        np.zeros((2, geometry.positions.shape[0]), np.uint8),
-        np.empty((records, attributes), np.int32),
-        geometry.weights / np.maximum(1, geometry.code_offsets[1:] - geometry.code_offsets[:-1] - 1),
-        np.empty((attributes, 2)),
+        codes=np.empty((attributes, records), np.int32),
+        rows=np.empty((records, attributes), np.int32),
+        delta=np.empty(records),
+        side=np.empty(records, np.uint8),
+        last=np.empty(records, np.uint8),
+        best=np.empty(records, np.uint8),
+        turn=np.empty(records, np.int64),
+        centres=np.empty((attributes, 2)),
+        table=np.empty(largest),
+        counts=np.zeros((2, largest), np.int64),
+        heap=np.empty(k + 1, np.int64),
+        low=np.empty((attributes, 2), np.int64),
+        high=np.empty((attributes, 2), np.int64),
+        present=np.zeros((2, geometry.positions.shape[0]), np.uint8),
+        steps=geometry.weights / np.maximum(1, sizes - 1),
+        costs=np.empty((attributes, 2)),
+        totals=np.zeros(2),
+        edges=np.zeros((2, 2), np.int64),
     )
 
 
@@ -101,7 +106,7 @@ def part_halves(order: Any, begin: int, size: int, side: Any, spare: Any) -> Non
 
 
 @kernel
-def nearer(position: float, centres: Any) -> float:
+def nearer(position: float, centres: Any) -> Any:
     """Width of the range from the first centre to a position minus that from the second, in one attribute."""
     return min(1.0, abs(position - centres[0])) - min(1.0, abs(position - centres[1]))
 
@@ -110,7 +115,8 @@ def nearer(position: float, centres: Any) -> float:
 def measure(geometry: Any, work: Any, size: int) -> None:
     """Fill `delta`: below 0 is nearer to the first centre. Large groups look each code up once."""
     delta = work.delta
-    delta[:size] = 0.0
+    for place in range(size):
+        delta[place] = 0.0
     for attribute in range(work.codes.shape[0]):
         weight = geometry.weights[attribute]
         centres = work.centres[attribute]
@@ -154,7 +160,6 @@ def deal(work: Any, size: int, state: Any) -> Any:
 @kernel
 def open_halves(geometry: Any, work: Any) -> None:
     """Two boxes, each of the code nearest to a centre."""
-    work.present[:] = 0
     for attribute in range(work.codes.shape[0]):
         offset, end = geometry.code_offsets[attribute], geometry.code_offsets[attribute + 1]
         for side in range(2):
@@ -168,6 +173,8 @@ def open_halves(geometry: Any, work: Any) -> None:
                     right = middle
             if left > offset and centre - geometry.positions[left - 1] < geometry.positions[left] - centre:
                 left -= 1
+            for code in range(offset, end):
+                work.present[side, code] = 0
             work.low[attribute, side] = left - offset
             work.high[attribute, side] = left - offset
             work.present[side, left] = 1
@@ -178,7 +185,7 @@ def open_halves(geometry: Any, work: Any) -> None:
 def extend_half(geometry: Any, codes: Any, side: int, low: Any, high: Any, present: Any, costs: Any) -> None:
     """Grow the box of a half by the codes of a record: int32 (attributes,)."""
     for attribute in range(codes.shape[0]):
-        code = codes[attribute]
+        code = np.int64(codes[attribute])
         present[side, geometry.code_offsets[attribute] + code] = 1
         if code < low[attribute, side] or code > high[attribute, side]:
             bottom, top = min(low[attribute, side], code), max(high[attribute, side], code)
@@ -204,7 +211,7 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
         place = turn[number]
         one, other = 0.0, 0.0
         for attribute in range(rows.shape[1]):
-            code = rows[place, attribute]
+            code = np.int64(rows[place, attribute])
             if kinds[attribute] == FLAT:
                 if present[0, offsets[attribute] + code] == 0:
                     one += steps[attribute]
@@ -221,15 +228,14 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
                 other += weights[attribute] * cost - costs[attribute, 1]
         delta = loss_one + (first + 1) * one - loss_other - (number - first + 1) * other
         work.delta[place] = delta
-        if delta < 0.0 or (delta == 0.0 and first * 2 <= number):
-            work.side[place] = 0
+        side = 0 if delta < 0.0 or (delta == 0.0 and first * 2 <= number) else 1
+        work.side[place] = side
+        if side == 0:
             first += 1
             loss_one += one
-            extend_half(geometry, rows[place], 0, low, high, present, costs)
         else:
-            work.side[place] = 1
             loss_other += other
-            extend_half(geometry, rows[place], 1, low, high, present, costs)
+        extend_half(geometry, rows[place], side, low, high, present, costs)
     return first, True
 
 
@@ -268,6 +274,17 @@ def top_up(work: Any, size: int, side: int, need: int) -> None:
 
 
 @kernel
+def balance(work: Any, size: int, first: int, k: int) -> int:
+    """Top the half up that has fewer than k records; returns the size of the first half."""
+    side = 0 if first < size - first else 1
+    have = first if side == 0 else size - first
+    if have < k:
+        top_up(work, size, side, k - have)
+        have = k
+    return have if side == 0 else size - have
+
+
+@kernel
 def move_centres(geometry: Any, work: Any, size: int) -> None:
     """The centres to the means of the halves; to a missing value, at 2, where most are missing."""
     for attribute in range(work.codes.shape[0]):
@@ -286,32 +303,33 @@ def move_centres(geometry: Any, work: Any, size: int) -> None:
 
 
 @kernel
-def halves_loss(geometry: Any, work: Any, size: int, first: int) -> float:
+def halves_loss(geometry: Any, work: Any, size: int, first: int) -> Any:
     """The loss of both halves: the box of each times its records."""
-    total = np.zeros(2)
+    side_of, counts, edges, totals = work.side, work.counts, work.edges, work.totals
+    totals[0], totals[1] = 0.0, 0.0
     for attribute in range(work.codes.shape[0]):
         codes = work.codes[attribute]
         domain = geometry.code_offsets[attribute + 1] - geometry.code_offsets[attribute]
         weight = geometry.weights[attribute]
         if geometry.kinds[attribute] == FLAT:
-            distinct = np.zeros(2, np.int64)
+            edges[0, 0], edges[1, 0] = 0, 0  # how many different codes each half has
             for place in range(size):
-                if work.counts[work.side[place], codes[place]] == 0:
-                    work.counts[work.side[place], codes[place]] = 1
-                    distinct[work.side[place]] += 1
+                if counts[side_of[place], codes[place]] == 0:
+                    counts[side_of[place], codes[place]] = 1
+                    edges[side_of[place], 0] += 1
             for place in range(size):
-                work.counts[work.side[place], codes[place]] = 0
+                counts[side_of[place], codes[place]] = 0
             for side in range(2):
-                total[side] += weight * (distinct[side] - 1) / max(1, domain - 1)
+                totals[side] += weight * (edges[side, 0] - 1) / max(1, domain - 1)
         else:
-            low, high = np.full(2, domain), np.full(2, -1)
+            edges[0, 0], edges[1, 0], edges[0, 1], edges[1, 1] = domain, domain, -1, -1
             for place in range(size):
-                side, code = work.side[place], codes[place]
-                low[side] = min(low[side], code)
-                high[side] = max(high[side], code)
+                side, code = side_of[place], codes[place]
+                edges[side, 0] = min(edges[side, 0], code)
+                edges[side, 1] = max(edges[side, 1], code)
             for side in range(2):
-                total[side] += weight * range_cost(geometry, attribute, low[side], high[side])
-    return total[0] * first + total[1] * (size - first)
+                totals[side] += weight * range_cost(geometry, attribute, edges[side, 0], edges[side, 1])
+    return totals[0] * first + totals[1] * (size - first)
 
 
 @kernel
@@ -320,11 +338,11 @@ def halves_diverse(diversity: Any, order: Any, begin: int, work: Any, size: int,
     good = True
     for column in range(diversity.codes.shape[0]):
         codes = diversity.codes[column]
-        limits = (diversity.shares[column] * first + TINY, diversity.shares[column] * (size - first) + TINY)
+        share = diversity.shares[column]
         for place in range(size):
             side, code = work.side[place], codes[order[begin + place]]
             work.counts[side, code] += 1
-            if work.counts[side, code] > limits[side]:
+            if work.counts[side, code] > share * (first if side == 0 else size - first) + TINY:
                 good = False
         for place in range(size):
             work.counts[work.side[place], codes[order[begin + place]]] = 0

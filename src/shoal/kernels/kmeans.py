@@ -84,9 +84,7 @@ def assign_rows(
 
 
 @kernel
-def move_centres(
-    geometry: Any, codes: Any, weights: Any, order: Any, starts: Any, means: Any, modes: Any
-) -> None:
+def move_centres(geometry: Any, codes: Any, weights: Any, order: Any, starts: Any, means: Any, modes: Any) -> None:
     """Every centre to the mean or the commonest value of its rows; a centre without rows stays.
 
     IN   order   int64 (rows,) rows by cluster; those of a cluster stand at starts[c] .. starts[c + 1]
@@ -116,10 +114,8 @@ def move_centres(
 
 
 @kernel
-def mean_position(
-    geometry: Any, codes: Any, weights: Any, order: Any, begin: int, end: int, attribute: int
-) -> float:
-    """The mean of the present positions of the rows order[begin:end]; 2, that of a missing value, if most are missing."""
+def mean_position(geometry: Any, codes: Any, weights: Any, order: Any, begin: int, end: int, attribute: int) -> float:
+    """The mean of the present positions of the rows order[begin:end]; 2, as for missing values, if most are missing."""
     total, present, missing = 0.0, 0, 0
     offset = geometry.code_offsets[attribute]
     for place in range(begin, end):

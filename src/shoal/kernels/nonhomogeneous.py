@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_random import next_bits, random_below
 from shoal.kernels.geometry import range_cost
-from shoal.kernels.halves import grow_halves, load_group, make_work, part_halves, top_up
+from shoal.kernels.halves import balance, grow_halves, load_group, part_halves
 
 ONE = np.uint64(1)
 SEED_STEPS = 3  # how often the seeds move to the record farthest from the other one
@@ -20,7 +20,7 @@ def pair_loss(geometry: Any, codes: Any, one: int, other: int) -> float:
     """Weighted loss of the box of two records."""
     total = 0.0
     for attribute in range(codes.shape[0]):
-        low, high = codes[attribute, one], codes[attribute, other]
+        low, high = int(codes[attribute, one]), int(codes[attribute, other])
         if low != high:
             total += geometry.weights[attribute] * range_cost(geometry, attribute, min(low, high), max(low, high))
     return total
@@ -52,11 +52,20 @@ def far_seeds(geometry: Any, work: Any, size: int, state: Any) -> None:
 
 @kernel
 def partition_records(
-    geometry: Any, codes: Any, order: Any, begin: int, end: int, seed: Any, k: int, most: int, once: bool, largest: int,
-    last: Any, seeds: Any
+    geometry: Any,
+    codes: Any,
+    order: Any,
+    begin: int,
+    end: int,
+    seed: Any,
+    k: int,
+    most: int,
+    once: bool,
+    work: Any,
+    last: Any,
+    seeds: Any,
 ) -> int:
-    """Split order[begin:end] until every partition has at most `most` records; or only `once`. See `cb.bisect_groups`."""
-    work = make_work(geometry, end - begin, k, largest)
+    """Split order[begin:end] until no partition has more than `most` records; or only `once`. As `cb.bisect_groups`."""
     depth = (end - begin) // k + 4
     stack = np.empty((depth, 2), np.int64)
     stack_seeds = np.empty(depth, np.uint64)
@@ -75,12 +84,7 @@ def partition_records(
         load_group(codes, order, left, size, work)
         far_seeds(geometry, work, size, state)
         first, _ = grow_halves(geometry, work, size, state)
-        if first < k:
-            top_up(work, size, 0, k - first)
-            first = k
-        elif size - first < k:
-            top_up(work, size, 1, k - (size - first))
-            first = size - k
+        first = balance(work, size, first, k)
         part_halves(order, left, size, work.side, work.turn)
         if once:
             return first
@@ -100,7 +104,8 @@ def make_ring(geometry: Any, codes: Any, order: Any, begin: int, end: int, local
     """
     size = end - begin
     for place in range(size):
-        local[:, place] = codes[:, order[begin + place]]
+        for attribute in range(codes.shape[0]):
+            local[attribute, place] = codes[attribute, order[begin + place]]
         spare[place] = place
     for done in range(1, size):
         chosen, least = done, np.inf
@@ -136,18 +141,21 @@ def ring_boxes(codes: Any, order: Any, begin: int, end: int, k: int, low: Any, h
 
 @kernel
 def random_assignment(size: int, k: int, state: Any, used: Any, step_of: Any, taker: Any, choice: Any) -> None:
-    """One of k disjoint perfect matchings of records and boxes, at random: each of the k boxes of a record is as likely.
+    """One of k disjoint perfect matchings of records and boxes: each of the k boxes of a record is equally likely.
 
     The record at a place may take the box `step` places before it, 0 <= step < k. Matchings are drawn one after
     another and their pairs removed from the graph, which stays regular; the last one drawn counts. A record without
     a box walks: it picks one of its boxes at random, and if that is taken, its taker walks on.
     OUT step_of  int64 (size,) the box of each record; WORK used uint8 (size, k), taker, choice int64 (size,)
     """
-    used[:size, :k] = 0
+    for record in range(size):
+        for step in range(k):
+            used[record, step] = 0
     draws = 1 + random_below(state, k)
     for draw in range(draws):
-        step_of[:size] = -1
-        taker[:size] = -1
+        for record in range(size):
+            step_of[record] = -1
+            taker[record] = -1
         for record in range(size):
             walker = record
             while walker >= 0:
@@ -170,8 +178,17 @@ def random_assignment(size: int, k: int, state: Any, used: Any, step_of: Any, ta
 
 @kernel
 def box_rings(
-    geometry: Any, codes: Any, order: Any, starts: Any, first: int, last: int, seeds: Any, k: int, low: Any, high: Any,
-    box_of_record: Any
+    geometry: Any,
+    codes: Any,
+    order: Any,
+    starts: Any,
+    first: int,
+    last: int,
+    seeds: Any,
+    k: int,
+    low: Any,
+    high: Any,
+    box_of_record: Any,
 ) -> None:
     """Ring, boxes and assignment of the partitions first..last.
 

@@ -14,39 +14,34 @@ import numpy as np
 
 from shoal.kernels.compile import kernel
 from shoal.kernels.geometry import FLAT, range_cost
+from shoal.kernels.outline import (
+    COUNT,
+    DEFICIT,
+    DISTINCT,
+    EXAMPLE,
+    FIRST,
+    HIGH,
+    KIND,
+    LOSS,
+    LOW,
+    MARK,
+    MEMBER,
+    NEXT,
+    NOBODY,
+    SIZE,
+    SORT,
+    changed_loss,
+    clear_outline,
+    deficit_after,
+    draw_outline,
+    merge_groups,
+    move_record,
+    refresh,
+)
 from shoal.kernels.safety import add_record, group_deficit, remove_record
 
-NOBODY = np.int64(-1)
 NOTHING, EXCHANGE, GIVE, TAKE, MERGE = 0, 1, 2, 3, 4
 LEAST_GAIN = 1e-7  # a smaller change of the deficit is rounding, not progress
-
-
-class Block(NamedTuple):
-    """The groups of a block while they change."""
-
-    codes: Any  # int32 (records, attributes)
-    sorts: Any  # int32 (records,) records with the same number are alike for every rule
-    following: Any  # int64 (records,) the next record of the same group, or -1
-    first: Any  # int64 (groups,) the first record of each group, or -1 once it was merged away
-    sizes: Any  # int64 (groups,)
-    low: Any  # int32 (attributes, groups)
-    high: Any  # int32 (attributes, groups)
-    losses: Any  # float64 (groups,) loss of one record of the group
-    deficits: Any  # float64 (groups,)
-
-
-class Outline(NamedTuple):
-    """One group in enough detail to tell what it costs after a record left or joined."""
-
-    edges: Any  # int32 (4, attributes): lowest, second lowest, highest, second highest code
-    counts: Any  # int32 (all codes,) how often each code of a FLAT attribute occurs
-    distinct: Any  # int32 (attributes,) how many codes of a FLAT attribute occur
-    row: Any  # int32 (row length,) counts for the rules
-    members: Any  # int64 (most members,) the records that may move
-    without: Any  # float64 (most members + 1,) loss of one record after each of them left; the last: nobody left
-    member_sorts: Any  # int64 (most members,) which of the group's sorts a member is of
-    sort_records: Any  # int64 (most members,) one record of each sort
-    marks: Any  # int64 (all codes,) when a code was last seen, to count the codes of another group once
 
 
 class Search(NamedTuple):
@@ -55,133 +50,48 @@ class Search(NamedTuple):
     nearest: Any  # int64 (reach,) the nearest groups
     prices: Any  # float64 (reach,) what merging with them costs
     gains: Any  # float64 (most members + 1, most members + 1)
-    listed: Any  # int64 (2,) members listed in the outlines of the group and of the other one
-    sorts: Any  # int64 (2,) sorts among them
+    tally: Any  # int64 (4,) members listed here and there, sorts of them here and there
     helpers: int  # how many groups that can help are tried
     mergers: int  # with how many of the nearest groups a merger is tried
 
 
 @kernel
-def draw_outline(geometry: Any, safety: Any, block: Any, group: int, outline: Any) -> Any:
-    """Fill the outline of a group; the number of members that may move is returned."""
-    attributes = block.codes.shape[1]
-    edges, counts, distinct = outline.edges, outline.counts, outline.distinct
-    for attribute in range(attributes):
-        edges[0, attribute] = np.iinfo(np.int32).max
-        edges[1, attribute] = np.iinfo(np.int32).max
-        edges[2, attribute] = -1
-        edges[3, attribute] = -1
-        distinct[attribute] = 0
-    most = outline.members.shape[0]
-    stride = (block.sizes[group] + most - 1) // most
-    listed = 0
-    place = 0
-    record = block.first[group]
-    while record >= 0:
-        add_record(safety, outline.row, record)
-        if place % stride == 0:
-            outline.members[listed] = record
-            listed += 1
-        place += 1
-        for attribute in range(attributes):
-            code = block.codes[record, attribute]
-            if geometry.kinds[attribute] == FLAT:
-                slot = geometry.code_offsets[attribute] + code
-                if counts[slot] == 0:
-                    distinct[attribute] += 1
-                counts[slot] += 1
-            if code < edges[0, attribute]:
-                edges[1, attribute] = edges[0, attribute]
-                edges[0, attribute] = code
-            elif code < edges[1, attribute]:
-                edges[1, attribute] = code
-            if code > edges[2, attribute]:
-                edges[3, attribute] = edges[2, attribute]
-                edges[2, attribute] = code
-            elif code > edges[3, attribute]:
-                edges[3, attribute] = code
-        record = block.following[record]
-    return listed
-
-
-@kernel
-def clear_outline(geometry: Any, safety: Any, block: Any, group: int, outline: Any) -> None:
-    """Take out again what `draw_outline` counted, before the group changes."""
-    record = block.first[group]
-    while record >= 0:
-        remove_record(safety, outline.row, record)
-        for attribute in range(block.codes.shape[1]):
-            if geometry.kinds[attribute] == FLAT:
-                outline.counts[geometry.code_offsets[attribute] + block.codes[record, attribute]] = 0
-        record = block.following[record]
-
-
-@kernel
-def changed_loss(geometry: Any, block: Any, outline: Any, leaving: int, joining: int) -> Any:
-    """The loss of one record of the group after `leaving` left and `joining` joined (-1: nobody)."""
-    total = 0.0
-    for attribute in range(block.codes.shape[1]):
-        out = np.int64(block.codes[leaving, attribute]) if leaving >= 0 else NOBODY
-        new = np.int64(block.codes[joining, attribute]) if joining >= 0 else NOBODY
-        start = geometry.code_offsets[attribute]
-        if geometry.kinds[attribute] == FLAT:
-            codes = outline.distinct[attribute]
-            if out != new:
-                if out >= 0 and outline.counts[start + out] == 1:
-                    codes -= 1
-                if new >= 0 and outline.counts[start + new] == 0:
-                    codes += 1
-            size = geometry.code_offsets[attribute + 1] - start
-            if size > 1:
-                total += geometry.weights[attribute] * (codes - 1) / (size - 1)
-            continue
-        low = np.int64(outline.edges[1 if out == outline.edges[0, attribute] else 0, attribute])
-        high = np.int64(outline.edges[3 if out == outline.edges[2, attribute] else 2, attribute])
-        if new >= 0:
-            low = min(low, new)
-            high = max(high, new)
-        if low < high:
-            total += geometry.weights[attribute] * range_cost(geometry, attribute, low, high)
-    return total
-
-
-@kernel
-def list_sorts(geometry: Any, block: Any, outline: Any, listed: int) -> Any:
+def list_sorts(geometry: Any, block: Any, outline: Any, listed: Any) -> Any:
     """Which sorts the listed members are of, and the loss without each of them; the number of sorts is returned."""
     sorts = 0
     for place in range(listed):
-        record = outline.members[place]
+        record = outline.listing[MEMBER, place]
         outline.without[place] = changed_loss(geometry, block, outline, record, NOBODY)
         known = 0
-        while known < sorts and block.sorts[outline.sort_records[known]] != block.sorts[record]:
+        while known < sorts and block.chain[SORT, outline.listing[EXAMPLE, known]] != block.chain[SORT, record]:
             known += 1
         if known == sorts:
-            outline.sort_records[sorts] = record
+            outline.listing[EXAMPLE, sorts] = record
             sorts += 1
-        outline.member_sorts[place] = known
+        outline.listing[KIND, place] = known
     outline.without[listed] = changed_loss(geometry, block, outline, NOBODY, NOBODY)
     return sorts
 
 
 @kernel
-def united_loss(geometry: Any, block: Any, outline: Any, group: int, other: int, most: float, stamp: int) -> Any:
+def united_loss(geometry: Any, block: Any, outline: Any, group: Any, other: Any, most: Any, stamp: Any) -> Any:
     """The loss of one record of two groups together; stops early, with a larger number, once above `most`."""
     total = 0.0
     for attribute in range(block.codes.shape[1]):
         start = geometry.code_offsets[attribute]
         if geometry.kinds[attribute] != FLAT:
-            low = np.int64(min(block.low[attribute, group], block.low[attribute, other]))
-            high = np.int64(max(block.high[attribute, group], block.high[attribute, other]))
+            low: Any = np.int64(min(block.box[LOW, attribute, group], block.box[LOW, attribute, other]))
+            high: Any = np.int64(max(block.box[HIGH, attribute, group], block.box[HIGH, attribute, other]))
             total += geometry.weights[attribute] * range_cost(geometry, attribute, low, high)
         else:
-            codes = outline.distinct[attribute]
-            record = block.first[other]
+            codes = outline.edges[DISTINCT, attribute]
+            record = block.groups[FIRST, other]
             while record >= 0:
                 slot = start + block.codes[record, attribute]
-                if outline.counts[slot] == 0 and outline.marks[slot] != stamp:
-                    outline.marks[slot] = stamp
+                if outline.codes[COUNT, slot] == 0 and outline.codes[MARK, slot] != stamp:
+                    outline.codes[MARK, slot] = stamp
                     codes += 1
-                record = block.following[record]
+                record = block.chain[NEXT, record]
             size = geometry.code_offsets[attribute + 1] - start
             if size > 1:
                 total += geometry.weights[attribute] * (codes - 1) / (size - 1)
@@ -191,31 +101,19 @@ def united_loss(geometry: Any, block: Any, outline: Any, group: int, other: int,
 
 
 @kernel
-def refresh(geometry: Any, safety: Any, block: Any, group: int, outline: Any) -> None:
-    """Box, loss and deficit of a group after it changed."""
-    draw_outline(geometry, safety, block, group, outline)
-    for attribute in range(block.codes.shape[1]):
-        block.low[attribute, group] = outline.edges[0, attribute]
-        block.high[attribute, group] = outline.edges[2, attribute]
-    block.losses[group] = changed_loss(geometry, block, outline, NOBODY, NOBODY)
-    block.deficits[group] = group_deficit(safety, outline.row, block.sizes[group])
-    clear_outline(geometry, safety, block, group, outline)
-
-
-@kernel
-def find_nearest(geometry: Any, block: Any, outline: Any, group: int, nearest: Any, prices: Any, stamp: int) -> Any:
+def find_nearest(geometry: Any, block: Any, outline: Any, group: Any, nearest: Any, prices: Any, stamp: Any) -> Any:
     """The groups whose union with this one raises the loss least.
 
     OUT nearest, prices  int64, float64 (wanted,) in rising order of the price; how many were found is returned
     """
     wanted = nearest.shape[0]
     found = 0
-    own = block.losses[group] * block.sizes[group]
-    for other in range(block.first.shape[0]):
-        if other == group or block.first[other] < 0:
+    own = block.scores[LOSS, group] * block.groups[SIZE, group]
+    for other in range(block.groups.shape[1]):
+        if other == group or block.groups[FIRST, other] < 0:
             continue
-        before = own + block.losses[other] * block.sizes[other]
-        size = block.sizes[group] + block.sizes[other]
+        before = own + block.scores[LOSS, other] * block.groups[SIZE, other]
+        size = block.groups[SIZE, group] + block.groups[SIZE, other]
         limit = np.inf if found < wanted else (prices[found - 1] + before) / size
         price = united_loss(geometry, block, outline, group, other, limit, stamp + other) * size - before
         if found == wanted and price >= prices[found - 1]:
@@ -233,64 +131,47 @@ def find_nearest(geometry: Any, block: Any, outline: Any, group: int, nearest: A
 
 
 @kernel
-def _score(price: float, gain: float) -> Any:
+def _score(price: Any, gain: Any) -> Any:
     """Loss paid per unit of deficit; a step that lowers the loss as well is better the more it does of both."""
     return price / gain if price > 0.0 else price * gain
 
 
 @kernel
-def _after(safety: Any, row: Any, size: int, leaving: int, joining: int) -> Any:
-    """The deficit with one record out and another in (-1: nobody); the row is left as it was."""
-    if leaving >= 0:
-        remove_record(safety, row, leaving)
-        size -= 1
-    if joining >= 0:
-        add_record(safety, row, joining)
-        size += 1
-    deficit = group_deficit(safety, row, size)
-    if joining >= 0:
-        remove_record(safety, row, joining)
-    if leaving >= 0:
-        add_record(safety, row, leaving)
-    return deficit
-
-
-@kernel
-def fill_gains(safety: Any, block: Any, group: int, other: int, here: Any, there: Any, sorts: Any, gains: Any) -> Any:
+def fill_gains(safety: Any, block: Any, group: Any, other: Any, here: Any, there: Any, tally: Any, gains: Any) -> Any:
     """How much deficit is removed when a record of one sort goes to the other group and one of another sort comes.
 
     Records that are alike for every rule are of one sort, so there are few cases. The last line and column mean that
     nobody goes or comes.
-    IN  sorts  (2,) how many sorts each outline has
+    IN  tally  how many sorts each outline has
     OUT gains  float64 (sorts + 1, sorts + 1); 0 where the step does not help or hurts the other group
     """
     helpful = False
-    for i in range(sorts[0] + 1):
-        giving = here.sort_records[i] if i < sorts[0] else NOBODY
-        for j in range(sorts[1] + 1):
-            taking = there.sort_records[j] if j < sorts[1] else NOBODY
+    for i in range(tally[2] + 1):
+        giving = here.listing[EXAMPLE, i] if i < tally[2] else NOBODY
+        for j in range(tally[3] + 1):
+            taking = there.listing[EXAMPLE, j] if j < tally[3] else NOBODY
             gains[i, j] = 0.0
             if giving >= 0 and taking >= 0:
-                if block.sorts[giving] == block.sorts[taking]:
+                if block.chain[SORT, giving] == block.chain[SORT, taking]:
                     continue
             elif giving == taking:
                 continue
-            elif giving >= 0 and block.sizes[group] == 1 or taking >= 0 and block.sizes[other] == 1:
+            elif (giving >= 0 and block.groups[SIZE, group] == 1) or (taking >= 0 and block.groups[SIZE, other] == 1):
                 continue
-            deficit = _after(safety, here.row, block.sizes[group], giving, taking)
-            if deficit > block.deficits[group] - LEAST_GAIN:
+            deficit = deficit_after(safety, here.row, block.groups[SIZE, group], giving, taking)
+            if deficit > block.scores[DEFICIT, group] - LEAST_GAIN:
                 continue
-            other_deficit = _after(safety, there.row, block.sizes[other], taking, giving)
-            if other_deficit > block.deficits[other]:
+            other_deficit = deficit_after(safety, there.row, block.groups[SIZE, other], taking, giving)
+            if other_deficit > block.scores[DEFICIT, other]:
                 continue
-            gains[i, j] = block.deficits[group] - deficit + block.deficits[other] - other_deficit
+            gains[i, j] = block.scores[DEFICIT, group] - deficit + block.scores[DEFICIT, other] - other_deficit
             helpful = True
     return helpful
 
 
 @kernel
 def weigh_steps(
-    geometry: Any, block: Any, group: int, other: int, here: Any, there: Any, listed: Any, sorts: Any, gains: Any,
+    geometry: Any, block: Any, group: Any, other: Any, here: Any, there: Any, tally: Any, gains: Any,
     best: Any,
 ) -> None:  # fmt: skip
     """Is one of the steps that help better than the best step so far?
@@ -298,17 +179,19 @@ def weigh_steps(
     A group without a record never costs more than with another one in its place: that bound spares most of the work.
     OUT best  float64 (5,): score, kind of step, other group, record given, record taken
     """
-    before = block.losses[group] * block.sizes[group] + block.losses[other] * block.sizes[other]
-    for i in range(listed[0] + 1):
-        giving = here.members[i] if i < listed[0] else NOBODY
-        line = here.member_sorts[i] if i < listed[0] else sorts[0]
-        for j in range(listed[1] + 1):
-            taking = there.members[j] if j < listed[1] else NOBODY
-            gain = gains[line, there.member_sorts[j] if j < listed[1] else sorts[1]]
+    before = (
+        block.scores[LOSS, group] * block.groups[SIZE, group] + block.scores[LOSS, other] * block.groups[SIZE, other]
+    )
+    for i in range(tally[0] + 1):
+        giving = here.listing[MEMBER, i] if i < tally[0] else NOBODY
+        line = here.listing[KIND, i] if i < tally[0] else tally[2]
+        for j in range(tally[1] + 1):
+            taking = there.listing[MEMBER, j] if j < tally[1] else NOBODY
+            gain = gains[line, there.listing[KIND, j] if j < tally[1] else tally[3]]
             if gain <= 0.0:
                 continue
-            size = block.sizes[group] - (giving >= 0) + (taking >= 0)
-            other_size = block.sizes[other] + (giving >= 0) - (taking >= 0)
+            size = block.groups[SIZE, group] - (giving >= 0) + (taking >= 0)
+            other_size = block.groups[SIZE, other] + (giving >= 0) - (taking >= 0)
             least = here.without[i] * size + there.without[j] * other_size - before
             if _score(least, gain) >= best[0]:
                 continue
@@ -326,22 +209,20 @@ def weigh_steps(
 
 
 @kernel
-def weigh_merge(
-    safety: Any, block: Any, group: int, other: int, here: Any, price: float, best: Any
-) -> None:
+def weigh_merge(safety: Any, block: Any, group: Any, other: Any, here: Any, price: Any, best: Any) -> None:
     """Is merging the two groups better than the best step so far?"""
-    most_gain = block.deficits[group] + block.deficits[other]
+    most_gain = block.scores[DEFICIT, group] + block.scores[DEFICIT, other]
     if _score(price, most_gain) >= best[0]:
         return
-    record = block.first[other]
+    record = block.groups[FIRST, other]
     while record >= 0:
         add_record(safety, here.row, record)
-        record = block.following[record]
-    deficit = group_deficit(safety, here.row, block.sizes[group] + block.sizes[other])
-    record = block.first[other]
+        record = block.chain[NEXT, record]
+    deficit = group_deficit(safety, here.row, block.groups[SIZE, group] + block.groups[SIZE, other])
+    record = block.groups[FIRST, other]
     while record >= 0:
         remove_record(safety, here.row, record)
-        record = block.following[record]
+        record = block.chain[NEXT, record]
     gain = most_gain - deficit
     if gain > LEAST_GAIN and _score(price, gain) < best[0]:
         best[0] = _score(price, gain)
@@ -350,47 +231,8 @@ def weigh_merge(
 
 
 @kernel
-def _unlink(block: Any, group: int, record: int) -> None:
-    if block.first[group] == record:
-        block.first[group] = block.following[record]
-        return
-    before = block.first[group]
-    while block.following[before] != record:
-        before = block.following[before]
-    block.following[before] = block.following[record]
-
-
-@kernel
-def _link(block: Any, group: int, record: int) -> None:
-    block.following[record] = block.first[group]
-    block.first[group] = record
-
-
-@kernel
-def move_record(block: Any, source: int, target: int, record: int) -> None:
-    _unlink(block, source, record)
-    _link(block, target, record)
-    block.sizes[source] -= 1
-    block.sizes[target] += 1
-
-
-@kernel
-def merge_groups(block: Any, group: int, other: int) -> None:
-    """The other group's records join the group; the other group is gone."""
-    last = block.first[other]
-    while block.following[last] >= 0:
-        last = block.following[last]
-    block.following[last] = block.first[group]
-    block.first[group] = block.first[other]
-    block.first[other] = -1
-    block.sizes[group] += block.sizes[other]
-    block.sizes[other] = 0
-    block.deficits[other] = 0.0
-
-
-@kernel
 def best_step(
-    geometry: Any, safety: Any, block: Any, group: int, here: Any, there: Any, search: Any, stamp: int, best: Any
+    geometry: Any, safety: Any, block: Any, group: Any, here: Any, there: Any, search: Any, stamp: Any, best: Any
 ) -> None:  # fmt: skip
     """The best step of an unsafe group, into `best`: the nearest groups that can help are tried, up to a number.
 
@@ -399,20 +241,19 @@ def best_step(
     best[0] = np.inf
     best[1] = NOTHING
     best[2] = NOBODY
-    listed = search.listed
-    sorts = search.sorts
-    listed[0] = draw_outline(geometry, safety, block, group, here)
-    sorts[0] = list_sorts(geometry, block, here, listed[0])
+    tally = search.tally
+    tally[0] = draw_outline(geometry, safety, block, group, here)
+    tally[2] = list_sorts(geometry, block, here, tally[0])
     found = find_nearest(geometry, block, here, group, search.nearest, search.prices, stamp)
     helpers = 0
     for place in range(found):
         other = search.nearest[place]
-        listed[1] = draw_outline(geometry, safety, block, other, there)
+        tally[1] = draw_outline(geometry, safety, block, other, there)
         if place < search.mergers:
             weigh_merge(safety, block, group, other, here, search.prices[place], best)
-        sorts[1] = list_sorts(geometry, block, there, listed[1])
-        if search.helpers > 0 and fill_gains(safety, block, group, other, here, there, sorts, search.gains):
-            weigh_steps(geometry, block, group, other, here, there, listed, sorts, search.gains, best)
+        tally[3] = list_sorts(geometry, block, there, tally[1])
+        if search.helpers > 0 and fill_gains(safety, block, group, other, here, there, tally, search.gains):
+            weigh_steps(geometry, block, group, other, here, there, tally, search.gains, best)
             helpers += 1
         clear_outline(geometry, safety, block, other, there)
         if helpers >= search.helpers and place + 1 >= search.mergers:
@@ -432,16 +273,16 @@ def repair_block(
     OUT  given_up  uint8 (groups,) 1 where a group found no step
     The block changes in place.
     """
-    groups = block.first.shape[0]
+    groups = block.groups.shape[1]
     best = np.empty(5, dtype=np.float64)
     stamp = np.int64(1)
     for group in range(groups):
         refresh(geometry, safety, block, group, here)
     while True:
-        worst = np.int64(-1)
+        worst: Any = np.int64(-1)
         for group in range(groups):
-            if block.deficits[group] > 0.0 and given_up[group] == 0:
-                if worst < 0 or block.sizes[group] < block.sizes[worst]:
+            if block.scores[DEFICIT, group] > 0.0 and given_up[group] == 0:
+                if worst < 0 or block.groups[SIZE, group] < block.groups[SIZE, worst]:
                     worst = group
         if worst < 0:
             break
@@ -461,10 +302,10 @@ def repair_block(
         if kind == EXCHANGE or kind == TAKE:
             move_record(block, other, worst, np.int64(best[4]))
         refresh(geometry, safety, block, worst, here)
-        if block.first[other] >= 0:
+        if block.groups[FIRST, other] >= 0:
             refresh(geometry, safety, block, other, here)
     unsafe = 0
     for group in range(groups):
-        if block.deficits[group] > 0.0:
+        if block.scores[DEFICIT, group] > 0.0:
             unsafe += 1
     return unsafe

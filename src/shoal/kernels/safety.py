@@ -28,23 +28,22 @@ CLOSE_EQUAL = 6  # earth mover's distance to the table at most numbers[0]: any t
 CLOSE_ORDERED = 7  # ... codes ranked
 CLOSE_HIERARCHICAL = 8  # ... codes in a hierarchy
 
+KIND, COLUMN, LEVELS = 0, 1, 2
+FLOOR, CAP = 0, 1
+
 TINY = 1e-9
 
 
 class Safety(NamedTuple):
-    """The rules of a requirement as arrays."""
+    """The rules of a requirement as arrays: few of them, because every one costs compile time."""
 
-    kinds: Any  # int32 (rules,)
+    rules: Any  # int64 (rules, 3): what KIND of rule, which COLUMN it looks at, how many LEVELS of nodes count
     numbers: Any  # float64 (rules, 2)
-    column: Any  # int32 (rules,) which column a rule looks at
-    caps: Any  # float64 (rules, widest column) upper bound of the share of each code
-    floors: Any  # float64 (rules, widest column) lower bound
-    nodes: Any  # int32 (rules, levels, widest column) the node of each code at each level below the root
-    levels: Any  # int32 (rules,) how many levels of nodes count
+    bounds: Any  # float64 (2, rules, widest column): the lower and upper bound (FLOOR, CAP) of the share of each code
+    nodes: Any  # int32 (rules, levels, widest column): the node of each code at each level below the root
     starts: Any  # int64 (columns + 1,) where the counts of each column start in a row; the last: where distincts start
     shares: Any  # float64 (row length,) share of each code in the whole table
-    order: Any  # int32 (row length,) the codes of each column from low to high
-    codes: Any  # int32 (columns, records)
+    codes: Any  # int32 (columns, records); of ordered columns the codes are ranks
     complete: bool  # False: the requirement has models that these rules do not cover
 
 
@@ -55,7 +54,7 @@ def row_length(safety: Any) -> Any:
 
 
 @kernel
-def add_record(safety: Any, row: Any, record: int) -> None:
+def add_record(safety: Any, row: Any, record: Any) -> None:
     distinct = safety.starts[-1]
     for column in range(safety.codes.shape[0]):
         slot = safety.starts[column] + safety.codes[column, record]
@@ -65,7 +64,7 @@ def add_record(safety: Any, row: Any, record: int) -> None:
 
 
 @kernel
-def remove_record(safety: Any, row: Any, record: int) -> None:
+def remove_record(safety: Any, row: Any, record: Any) -> None:
     distinct = safety.starts[-1]
     for column in range(safety.codes.shape[0]):
         slot = safety.starts[column] + safety.codes[column, record]
@@ -75,28 +74,28 @@ def remove_record(safety: Any, row: Any, record: int) -> None:
 
 
 @kernel
-def group_deficit(safety: Any, row: Any, size: int) -> Any:
+def group_deficit(safety: Any, row: Any, size: Any) -> Any:
     """How far a group is from safe: 0 when every rule holds.
 
     IN  row   int32 (row length,) the counts of the group
     IN  size  the number of its records
     """
     total = 0.0
-    for rule in range(safety.kinds.shape[0]):
+    for rule in range(safety.rules.shape[0]):
         total += rule_deficit(safety, rule, row, size)
     return total
 
 
 @kernel
-def rule_deficit(safety: Any, rule: int, row: Any, size: int) -> Any:
+def rule_deficit(safety: Any, rule: Any, row: Any, size: Any) -> Any:
     """The deficit of one rule."""
-    kind = safety.kinds[rule]
+    kind = safety.rules[rule, KIND]
     wanted = safety.numbers[rule, 0]
     if size == 0:
         return 0.0
     if kind == SIZE:
         return max(0.0, wanted - size)
-    column = safety.column[rule]
+    column = safety.rules[rule, COLUMN]
     if kind == DISTINCT:
         return max(0.0, wanted - row[safety.starts[-1] + column])
     start = safety.starts[column]
@@ -117,21 +116,21 @@ def rule_deficit(safety: Any, rule: int, row: Any, size: int) -> Any:
 
 
 @kernel
-def _outside(safety: Any, rule: int, row: Any, size: int, start: int, stop: int) -> Any:
+def _outside(safety: Any, rule: Any, row: Any, size: Any, start: Any, stop: Any) -> Any:
     total = 0.0
     for slot in range(start, stop):
-        above = row[slot] - safety.caps[rule, slot - start] * size
+        above = row[slot] - safety.bounds[CAP, rule, slot - start] * size
         if above > TINY:
             total += above
-        if safety.kinds[rule] == BETWEEN:
-            below = safety.floors[rule, slot - start] * size - row[slot]
+        if safety.rules[rule, KIND] == BETWEEN:
+            below = safety.bounds[FLOOR, rule, slot - start] * size - row[slot]
             if below > TINY:
                 total += below
     return total
 
 
 @kernel
-def _entropy(row: Any, size: int, start: int, stop: int) -> Any:
+def _entropy(row: Any, size: Any, start: Any, stop: Any) -> Any:
     total = 0.0
     for slot in range(start, stop):
         if row[slot] > 0:
@@ -140,7 +139,7 @@ def _entropy(row: Any, size: int, start: int, stop: int) -> Any:
 
 
 @kernel
-def _recursive(row: Any, start: int, stop: int, c: float, rank: int) -> Any:
+def _recursive(row: Any, start: Any, stop: Any, c: Any, rank: Any) -> Any:
     """Take the commonest away one by one; ties are broken by the slot, so that nothing has to be marked."""
     tail = 0
     for slot in range(start, stop):
@@ -169,7 +168,7 @@ def _recursive(row: Any, start: int, stop: int, c: float, rank: int) -> Any:
 
 
 @kernel
-def _equal_distance(safety: Any, row: Any, size: int, start: int, stop: int) -> Any:
+def _equal_distance(safety: Any, row: Any, size: Any, start: Any, stop: Any) -> Any:
     total = 0.0
     for slot in range(start, stop):
         total += max(0.0, row[slot] / size - safety.shares[slot])
@@ -177,13 +176,12 @@ def _equal_distance(safety: Any, row: Any, size: int, start: int, stop: int) -> 
 
 
 @kernel
-def _ordered_distance(safety: Any, row: Any, size: int, start: int, stop: int) -> Any:
+def _ordered_distance(safety: Any, row: Any, size: Any, start: Any, stop: Any) -> Any:
     """Only codes that occur in the table have a rank."""
     total = 0.0
     ahead = 0.0
     ranks = 0
-    for place in range(start, stop):
-        slot = start + safety.order[place]
+    for slot in range(start, stop):
         if safety.shares[slot] > 0:
             ahead += row[slot] / size - safety.shares[slot]
             total += abs(ahead)
@@ -192,9 +190,9 @@ def _ordered_distance(safety: Any, row: Any, size: int, start: int, stop: int) -
 
 
 @kernel
-def _hierarchical_distance(safety: Any, rule: int, row: Any, size: int, start: int, stop: int) -> Any:
+def _hierarchical_distance(safety: Any, rule: Any, row: Any, size: Any, start: Any, stop: Any) -> Any:
     """The codes under a node are neighbours: one pass per level finds the mass that must leave each node."""
-    levels = safety.levels[rule]
+    levels = safety.rules[rule, LEVELS]
     total = 0.0
     for level in range(levels):
         node = -1
@@ -211,7 +209,7 @@ def _hierarchical_distance(safety: Any, rule: int, row: Any, size: int, start: i
 
 
 @kernel
-def exchange_deficit(safety: Any, row: Any, size: int, leaving: int, joining: int) -> Any:
+def exchange_deficit(safety: Any, row: Any, size: Any, leaving: Any, joining: Any) -> Any:
     """The deficit after one record left and another joined; the row is as before afterwards."""
     remove_record(safety, row, leaving)
     add_record(safety, row, joining)

@@ -1,7 +1,9 @@
 """The groups of one QID during top-down refinement: split by a refinement, then measured for the next one.
 
-The rows of a group are one segment of `order`. The groups that hold a cut value of an attribute form a linked list
-(`head` of the value, `following` per attribute and group), so a refinement walks over its own groups and no others.
+The rows of a group are one segment of `order`, and of the codes and weights, which are kept in that order: both
+kernels read memory from front to back, so that the time per record does not grow with the table. The groups that hold
+a cut value of an attribute form a linked list (`head` of the value, `following` per attribute and group), so a
+refinement walks over its own groups and no others.
 
 For every cut value there is a floor: the smallest part that any group would be left with if that value were refined
 now. Splitting a group never raises a floor (a part of a group is cut into parts that are not larger), so floors are
@@ -9,6 +11,8 @@ kept by taking minima over the new groups alone.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +25,27 @@ Flags = NDArray[np.bool_]
 
 
 @kernel
+def _reorder(array: NDArray[Any], targets: Int32s, first: int, last: int, scratch: NDArray[Any]) -> None:
+    """Move the entries first .. last - 1 of an array to their targets, which are the same places in another order."""
+    for position in range(first, last):
+        scratch[targets[position]] = array[position]
+    for position in range(first, last):
+        array[position] = scratch[position]
+
+
+@kernel
 def split_groups(
-    codes: Int32s,  # IN  (attributes, rows) int32
-    weights: Int64s,  # IN  (rows,) int64
-    attribute: int,  # IN  the attribute that is refined
-    place: int,  # IN  its place among the attributes of this QID
+    codes: Int32s,  # IN/OUT  (attributes of this QID, rows) int32: in the order of `order`
+    weights: Int64s,  # IN/OUT  (rows,) int64: likewise
+    live: Flags,  # IN  (attributes of this QID,) bool: attributes that may still be refined; others are not kept
+    place: int,  # IN  the attribute that is refined, by its place in this QID
     slots: Int32s,  # IN  (size of the attribute,) int32: the child that each code goes to
     children: Int32s,  # IN  (child slots,) int32: the cut value of each child
     value: int,  # IN  the cut value that is refined
     order: Int32s,  # IN/OUT  (rows,) int32: rows, group by group
+    targets: Int32s,  # scratch (rows,) int32
     scratch: Int32s,  # scratch (rows,) int32
+    weight_scratch: Int64s,  # scratch (rows,) int64
     start: Int32s,  # IN/OUT  (capacity,) int32: first place of each group in `order`
     end: Int32s,  # IN/OUT  (capacity,) int32: one past its last place
     size: Int64s,  # IN/OUT  (capacity,) int64: records of each group
@@ -47,7 +62,7 @@ def split_groups(
     places = np.zeros(width, np.int64)
     touched_count = 0
     smallest = 2**62
-    column = codes[attribute]
+    column = codes[place]
     group = head[value]
     head[value] = -1
     while group >= 0:
@@ -56,10 +71,9 @@ def split_groups(
         row_counts[:] = 0
         record_counts[:] = 0
         for position in range(first, last):
-            row = order[position]
-            slot = slots[column[row]]
+            slot = slots[column[position]]
             row_counts[slot] += 1
-            record_counts[slot] += weights[row]
+            record_counts[slot] += weights[position]
         filled = 0
         next_place = first
         for slot in range(width):
@@ -69,12 +83,14 @@ def split_groups(
                 filled += 1
         if filled > 1:
             for position in range(first, last):
-                row = order[position]
-                slot = slots[column[row]]
-                scratch[places[slot]] = row
+                slot = slots[column[position]]
+                targets[position] = places[slot]
                 places[slot] += 1
-            for position in range(first, last):
-                order[position] = scratch[position]
+            _reorder(order, targets, first, last, scratch)
+            _reorder(weights, targets, first, last, weight_scratch)
+            for other in range(codes.shape[0]):
+                if live[other]:
+                    _reorder(codes[other], targets, first, last, scratch)
         position = first
         parent_taken = False
         for slot in range(width):
@@ -105,17 +121,16 @@ def split_groups(
 
 @kernel
 def measure_groups(
-    codes: Int32s,  # IN  (attributes, rows) int32
-    weights: Int64s,  # IN  (rows,) int64
-    attributes: Int64s,  # IN  (attributes of this QID,) int64
-    refined: int,  # IN  the attribute that was just refined: groups that did not change are measured on it alone
-    offsets: Int64s,  # IN  (attributes,) int64: where the codes of an attribute begin in the two tables below
+    codes: Int32s,  # IN  (attributes of this QID, rows) int32: in the order of `order`
+    weights: Int64s,  # IN  (rows,) int64: likewise
+    live: Flags,  # IN  (attributes of this QID,) bool: attributes that may still be refined
+    refined: int,  # IN  place of the attribute just refined: groups that did not change are measured on it alone
+    offsets: Int64s,  # IN  (attributes of this QID,) int64: where its codes begin in the two tables below
     value_of_code: Int32s,  # IN  (all codes,) int32: the cut value of each code
     slot_of_code: Int32s,  # IN  (all codes,) int32: its child slot; of a suppressed code the number of its disclosure
     slot_counts: Int32s,  # IN/OUT  (values,) int32: child slots; 0 nothing to measure, -1 suppressed values
     open_values: Flags,  # IN/OUT  (values,) bool: disclosures that are still possible; cleared if too small
     threshold: int,  # IN  records that every group of this QID needs
-    order: Int32s,  # IN  (rows,) int32
     start: Int32s,  # IN  (capacity,) int32
     end: Int32s,  # IN  (capacity,) int32
     size: Int64s,  # IN  (capacity,) int64
@@ -129,18 +144,16 @@ def measure_groups(
     for number in range(touched_count):
         group = touched[number]
         first, last = start[group], end[group]
-        for place in range(attributes.shape[0]):
-            attribute = attributes[place]
-            if not changed[number] and attribute != refined:
+        for place in range(codes.shape[0]):
+            if not live[place] or (not changed[number] and place != refined):
                 continue
-            column = codes[attribute]
-            offset = offsets[attribute]
-            value = value_of_code[offset + column[order[first]]]
+            column = codes[place]
+            offset = offsets[place]
+            value = value_of_code[offset + column[first]]
             slot_count = slot_counts[value]
             if slot_count > 0:
                 for position in range(first, last):
-                    row = order[position]
-                    counts[slot_of_code[offset + column[row]]] += weights[row]
+                    counts[slot_of_code[offset + column[position]]] += weights[position]
                 smallest = floors[value]
                 for slot in range(slot_count):
                     if counts[slot] > 0:
@@ -151,10 +164,9 @@ def measure_groups(
                     slot_counts[value] = 0
             elif slot_count < 0:
                 for position in range(first, last):
-                    row = order[position]
-                    counts[column[row]] += weights[row]
+                    counts[column[position]] += weights[position]
                 for position in range(first, last):
-                    code = column[order[position]]
+                    code = column[position]
                     part = counts[code]
                     if part == 0:
                         continue

@@ -50,8 +50,9 @@ def _count_branches(records: Any, nodes_of_code: Any, codes: Any, values: Any, s
         first = min(first, node)
         last = max(last, node)
     branches = last - first + 1
-    sizes[:branches] = 0
-    most[:branches] = 0
+    for number in range(branches):
+        sizes[number] = 0
+        most[number] = 0
     for position in range(records.shape[0]):
         record = records[position]
         number = nodes_of_code[codes[record]] - first
@@ -177,13 +178,19 @@ def specialize(records: Any, nodes_of_code: Any, codes: Any, values: Any, rule: 
 
 
 @kernel
-def _best_attribute(records: Any, levels: Any, codes: Any, nodes: Any, values: Any, rule: Any, scratch: Any) -> Any:
-    """The attribute that specializes the most records, of equals the one of fewer branches; -1 if none can."""
+def _specialize_best(records: Any, levels: Any, codes: Any, nodes: Any, values: Any, rule: Any, scratch: Any) -> Any:
+    """Specialize under the attribute that moves the most records, of equals the one of fewer branches.
+
+    OUT scratch.branch, scratch.sizes
+    Returns the attribute and how many records it specialized; -1 and 0 if none can.
+    """
+    attributes = codes.shape[0]
     best = -1
     best_moved = 0
     best_branches = 0
-    for attribute in range(codes.shape[0]):
-        if levels[attribute] == 0:
+    for step in range(attributes + 1):  # all in turn, then the best once more for what it leaves in scratch
+        attribute = step if step < attributes else best
+        if attribute < 0 or levels[attribute] == 0:
             continue
         below = nodes[levels[attribute] - 1]
         moved, used = specialize(records, below, codes[attribute], values, rule, scratch)
@@ -191,7 +198,7 @@ def _best_attribute(records: Any, levels: Any, codes: Any, nodes: Any, values: A
             best = attribute
             best_moved = moved
             best_branches = used
-    return best
+    return best, best_moved
 
 
 @kernel
@@ -217,57 +224,58 @@ def _order_by_branch(records: Any, scratch: Any) -> Any:
         else:
             spare[ends[number]] = record
             ends[number] += 1
-    records[:] = spare[: records.shape[0]]
+    for position in range(records.shape[0]):  # one by one: assigning slices takes seconds to compile
+        records[position] = spare[position]
     return branches
 
 
 @kernel
-def _push(stack: Any, stack_levels: Any, height: Any, start: Any, end: Any, levels: Any) -> Any:
+def _push(stack: Any, height: Any, start: Any, end: Any, levels: Any) -> Any:
     stack[height, 0] = start
     stack[height, 1] = end
-    stack_levels[height] = levels
+    for attribute in range(levels.shape[0]):
+        stack[height, 2 + attribute] = levels[attribute]
     return height + 1
 
 
 @kernel
-def top_down(codes: Any, nodes: Any, tops: Any, values: Any, rule: Any, scratch: Any, groups: Any) -> Any:
+def top_down(
+    codes: Any, nodes: Any, tops: Any, values: Any, rule: Any, scratch: Any, stack: Any, order: Any, groups: Any
+) -> Any:
     """Specialize the class of all records until no class can be specialized any more.
 
     IN  codes   int32 (attributes, records), flat numbering
     IN  nodes   int32 (levels, all codes)
     IN  tops    int32 (attributes,) the highest level
     IN  values  int32 (records,) sensitive values; all 0 when alpha is 1
+    IN/OUT order  int32 (records,) all records
     OUT groups  int32 (records,)
+    Scratch: stack int64 (records / k + 2, 2 + attributes); classes on it share no record and have k each
     Returns the number of groups.
     """
-    attributes, total = codes.shape
-    order = np.arange(total).astype(np.int32)
-    capacity = total // max(1, rule.k) + 2  # classes on the stack share no record and have k each
-    stack = np.empty((capacity, 2), np.int64)
-    stack_levels = np.empty((capacity, attributes), np.int32)
-    levels = np.empty(attributes, np.int32)
-    height = _push(stack, stack_levels, 0, 0, total, tops)
+    attributes = codes.shape[0]
+    levels = np.empty(attributes, np.int64)
+    height = _push(stack, 0, 0, order.shape[0], tops)
     found = 0
     while height > 0:
         height -= 1
         start = stack[height, 0]
         end = stack[height, 1]
         records = order[start:end]
-        levels[:] = stack_levels[height]
-        best = _best_attribute(records, levels, codes, nodes, values, rule, scratch)
+        for attribute in range(attributes):
+            levels[attribute] = stack[height, 2 + attribute]
+        best, moved = _specialize_best(records, levels, codes, nodes, values, rule, scratch)
         if best < 0:
             for position in range(records.shape[0]):
                 groups[records[position]] = found
             found += 1
             continue
-        moved, _ = specialize(records, nodes[levels[best] - 1], codes[best], values, rule, scratch)
         branches = _order_by_branch(records, scratch)
         if moved < records.shape[0]:
-            height = _push(stack, stack_levels, height, start + moved, end, levels)
+            height = _push(stack, height, start + moved, end, levels)
         levels[best] -= 1
         for number in range(branches - 1, -1, -1):
             if scratch.sizes[number] > 0:
                 branch_end = start + scratch.ends[number]
-                branch_start = branch_end - scratch.sizes[number]
-                height = _push(stack, stack_levels, height, branch_start, branch_end, levels)
+                height = _push(stack, height, branch_end - scratch.sizes[number], branch_end, levels)
     return found

@@ -125,9 +125,9 @@ def _try_prefixes(own: Any, cluster: Any, outer: Any, classes: Any, chain: Any, 
     for attribute in range(outer.strides.shape[0] - 1, -1, -1):  # all digits to the left of this attribute's are shared
         word = outer.words[attribute]
         step = outer.strides[attribute] * outer.radices[attribute]
-        wanted[:] = outer.numbers[cluster]
+        for place in range(wanted.shape[0]):  # word by word: assigning slices takes seconds to compile
+            wanted[place] = outer.numbers[cluster, place] if place < word else 0
         wanted[word] = outer.numbers[cluster, word] // step * step
-        wanted[word + 1 :] = 0
         start = find_first(outer.numbers, wanted)
         wanted[word] += step
         stop = find_first(outer.numbers, wanted)

@@ -214,6 +214,8 @@ def _read_exact(reader: _Reader) -> None:
 
 def _read_sets(reader: _Reader) -> None:
     domain = reader.domain
+    if not reader.open.any():
+        return
     known: Mapping[str, int] = domain.code_of
     for text, words in reader.pending():
         elements = split_set(words.strip(), known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -47,6 +47,7 @@ class Domain:
     hierarchy: Hierarchy | None = None
     missing_texts: frozenset[str] = frozenset()
     order: tuple[str, ...] | None = None
+    source: tuple[pl.Series, CodeArray] | None = field(default=None, repr=False)  # the column, and its codes
 
     @property
     def kind(self) -> DomainKind:
@@ -80,12 +81,17 @@ class Domain:
 
     def encode(self, column: pl.Series) -> CodeArray:
         """The code of every cell of an original column; -1 for a value that this domain does not know."""
+        if self.source is not None and column.dtype == self.source[0].dtype and column.equals(self.source[0]):
+            return self.source[1]
         texts, codes = text_codes(column)
-        table = np.full(len(texts) + 1, -1, dtype=np.int32)
-        missing = is_missing_text(texts, self.missing_texts, self.scale).to_list()
-        for number, text in enumerate(texts.to_list()):
-            table[number] = self.missing_code if missing[number] else self.code_of.get(text, -1)
-        return table[codes]
+        return self._code_of_texts(texts)[codes]
+
+    def _code_of_texts(self, texts: pl.Series) -> CodeArray:
+        values = pl.Series(self.values, dtype=pl.String)
+        numbers = pl.Series(np.arange(len(values), dtype=np.int32))
+        coded = texts.replace_strict(values, numbers, default=-1, return_dtype=pl.Int32).to_numpy()
+        missing = is_missing_text(texts, self.missing_texts, self.scale).to_numpy()
+        return np.where(missing, self.missing_code, coded).astype(np.int32)
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -155,6 +161,8 @@ def make_domain(
     present = texts.filter(pl.Series(~absent))
     positions = _positions(present, attribute, hierarchy)
     order = np.lexsort((present.rank("ordinal").to_numpy(), positions)) if len(present) else np.zeros(0, dtype=np.int64)
+    code_of_text = np.full(len(texts), len(present), dtype=np.int32)
+    code_of_text[np.flatnonzero(~absent)[order]] = np.arange(len(present), dtype=np.int32)
     return Domain(
         name=attribute.name,
         scale=attribute.scale,
@@ -165,6 +173,7 @@ def make_domain(
         hierarchy=hierarchy,
         missing_texts=frozenset(missing),
         order=attribute.order,
+        source=(column, code_of_text[codes]),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,42 +56,57 @@ def bind_safety(requirement: Requirement, table: EncodedTable, *, widest: int | 
 
 def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
     """These rules as arrays. Raises InputError when a column lacks an order, a hierarchy or a named value."""
-    names = list(dict.fromkeys(rule.column for rule in rules if rule.column is not None))
-    columns = [_column(table, name) for name in names]
+    columns, place_of_rule = _looked_at(rules, table)
     starts = np.concatenate([[0], np.cumsum([column.size for column in columns])]).astype(np.int64)
     shares = [_shares(column) for column in columns]
     widest = max([1, *(column.size for column in columns if not _counted_only(column, rules))])
-    caps = np.ones((len(rules), widest))
-    floors = np.zeros((len(rules), widest))
     depth = max([1, *(column.ancestors.shape[0] for column in columns if column.ancestors is not None)])
+    bounds = np.zeros((2, len(rules), widest))
     nodes = np.zeros((len(rules), depth, widest if depth > 1 else 1), dtype=np.int32)
-    levels = np.zeros(len(rules), dtype=np.int32)
+    levels = np.zeros(len(rules), dtype=np.int64)
     for number, rule in enumerate(rules):
         if rule.column is None or rule.kind is RuleKind.DISTINCT:
             continue
-        place = names.index(rule.column)
-        column = columns[place]
-        caps[number, : column.size], floors[number, : column.size] = _bounds(rule, column, shares[place])
+        column = columns[place_of_rule[number]]
+        bounds[:, number, : column.size] = _bounds(rule, column, shares[place_of_rule[number]])
         if rule.kind is RuleKind.CLOSE_HIERARCHICAL:
             below_root = _ancestors(column)[:-1]
             levels[number] = below_root.shape[0]
             nodes[number, : levels[number], : column.size] = below_root
+    kinds = [_KERNEL_KINDS[rule.kind] for rule in rules]
+    codes = np.stack([column.codes for column in columns]) if columns else np.zeros((0, table.records))
     return Safety(
-        kinds=np.array([_KERNEL_KINDS[rule.kind] for rule in rules], dtype=np.int32),
+        rules=np.array([kinds, place_of_rule, levels], dtype=np.int64).T.copy(),
         numbers=np.array([(*rule.numbers, 0.0)[:2] for rule in rules], dtype=np.float64).reshape(len(rules), 2),
-        column=np.array([names.index(rule.column) if rule.column else -1 for rule in rules], dtype=np.int32),
-        caps=caps,
-        floors=floors,
+        bounds=bounds,
         nodes=nodes,
-        levels=levels,
         starts=starts,
         shares=np.concatenate([*shares, np.zeros(len(columns))]),
-        order=_orders(rules, columns),
-        codes=np.ascontiguousarray(
-            np.stack([column.codes for column in columns]) if columns else np.zeros((0, table.records)), dtype=np.int32
-        ),
+        codes=np.ascontiguousarray(codes, dtype=np.int32),
         complete=True,
     )
+
+
+def _looked_at(rules: Sequence[HistogramRule], table: EncodedTable) -> tuple[list[EncodedColumn], list[int]]:
+    """The columns that rules look at, once each, and the number of each rule's column (-1: none).
+
+    A column is there twice if one rule needs its codes in order and another one does not.
+    """
+    keys = [None if rule.column is None else (rule.column, rule.kind is RuleKind.CLOSE_ORDERED) for rule in rules]
+    known = [key for key in dict.fromkeys(keys) if key is not None]
+    columns = [_ranked(_column(table, name)) if ordered else _column(table, name) for name, ordered in known]
+    return columns, [-1 if key is None else known.index(key) for key in keys]
+
+
+def _ranked(column: EncodedColumn) -> EncodedColumn:
+    """The column with codes that follow the order of its values."""
+    if column.positions is None:
+        message = "the ordered distance needs values with an order"
+        hint = "give the order of its values, from low to high, or use the equal distance"
+        raise InputError(Problem("unordered-column", message, column.name, hint))
+    rank = np.empty(column.size, dtype=np.int32)
+    rank[np.argsort(column.positions, kind="stable")] = np.arange(column.size, dtype=np.int32)
+    return replace(column, codes=rank[column.codes], ancestors=None)
 
 
 def deficits_of_groups(safety: Safety, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
@@ -137,7 +153,7 @@ def _shares(column: EncodedColumn) -> NDArray[np.float64]:
 def _bounds(
     rule: HistogramRule, column: EncodedColumn, shares: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The largest and smallest share that each code may have in a group."""
+    """The smallest and the largest share that each code may have in a group."""
     caps, floors = np.ones(column.size), np.zeros(column.size)
     number = rule.numbers[0]
     if rule.kind is RuleKind.FREQUENCY:
@@ -151,7 +167,7 @@ def _bounds(
     elif rule.kind is RuleKind.DELTA:
         strict = number - 1e-8  # the definition says "less than"
         caps, floors = shares * np.exp(strict), shares * np.exp(-strict)
-    return caps, floors
+    return floors, caps
 
 
 def _code_of_value(rule: HistogramRule, column: EncodedColumn) -> int:
@@ -159,24 +175,10 @@ def _code_of_value(rule: HistogramRule, column: EncodedColumn) -> int:
     code = column.value_codes.get(rule.value or "", -1)
     if code < 0:
         message = "the value that a model names does not occur in this column"
-        raise InputError(Problem("unknown-value", message, column.name, "values are compared as text, letter by letter"))
+        raise InputError(
+            Problem("unknown-value", message, column.name, "values are compared as text, letter by letter")
+        )
     return code
-
-
-def _orders(rules: Sequence[HistogramRule], columns: Sequence[EncodedColumn]) -> NDArray[np.int32]:
-    """The codes of every column from low to high; as they are where no rule asks for an order."""
-    asked = {rule.column for rule in rules if rule.kind is RuleKind.CLOSE_ORDERED}
-    orders = [np.zeros(len(columns), dtype=np.int32)]  # the distinct counts at the end of a row have no order
-    for column in reversed(columns):
-        order = np.arange(column.size, dtype=np.int32)
-        if column.name in asked:
-            if column.positions is None:
-                message = "the ordered distance needs values with an order"
-                hint = "give the order of its values, from low to high, or use the equal distance"
-                raise InputError(Problem("unordered-column", message, column.name, hint))
-            order = np.argsort(column.positions, kind="stable").astype(np.int32)
-        orders.insert(0, order)
-    return np.concatenate(orders).astype(np.int32)
 
 
 def _ancestors(column: EncodedColumn) -> NDArray[np.int32]:

@@ -40,10 +40,13 @@ def recode(
     options: RecodeOptions,
 ) -> pl.DataFrame:
     """The release: the columns of the input in their order, without the dropped ones, in the order of the records."""
+    own = clustering.attribute_groups
     boxes = clustering.boxes if clustering.boxes is not None else tight_boxes(table, clustering.groups)
     tight = clustering.boxes is None
     released: dict[str, pl.Series] = {}
     for number, (attribute, book) in enumerate(zip(table.attributes, codebook.columns, strict=True)):
+        if own is not None:  # several quasi-identifier sets: every attribute has a grouping of its own
+            boxes = tight_boxes(table, own[number])
         cells = _cells(table, number, attribute, book, boxes, tight, options.of(attribute.name))
         column = cells.values.gather(cells.cell_of_box[boxes.box_of_record])
         if clustering.suppressed is not None and clustering.suppressed.any():

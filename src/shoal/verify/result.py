@@ -59,6 +59,7 @@ class Verification:
     suppressed_records: int  # records whose quasi-identifiers are all `*`
     suppressed_exempt: bool  # True: within the suppression limit, so not counted as a class
     checks: tuple[ModelCheck, ...]
+    candidates: int | None = None  # without classes: the fewest candidates of any record, counted up to k
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -70,6 +71,11 @@ class Verification:
             "suppressed_exempt": self.suppressed_exempt,
             "checks": [check.as_dict() for check in self.checks],
         }
+
+    @property
+    def hidden_among(self) -> int | None:
+        """Among how many records the most exposed one hides: its class or, without classes, its candidates."""
+        return self.smallest_class if self.candidates is None else self.candidates
 
     def failures(self) -> tuple[ModelCheck, ...]:
         return tuple(check for check in self.checks if not check.passed)

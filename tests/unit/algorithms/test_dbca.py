@@ -129,13 +129,19 @@ def test_a_penalty_keeps_labels_together() -> None:
     assert heavy <= 6 * 3  # only where a label ran out
 
 
-def test_the_class_label_must_be_named_and_there() -> None:
-    table = random_table(0, 30)
+def test_a_class_label_that_is_named_must_be_there() -> None:
+    with pytest.raises(InputError) as caught:
+        DbcaCm(class_column="lable").cluster(random_table(0, 30), Requirement.of([KAnonymity(3)]), Context())
+    assert caught.value.reasons == ("unknown-column",)
+    assert caught.value.problems[0].hint == "did you mean 'label'?"
+
+
+def test_without_a_class_label_it_is_dbca_and_says_so() -> None:
+    table = random_table(0, 200, values=8)
     requirement = Requirement.of([KAnonymity(3)])
-    for column, reason in ((None, "no-class-column"), ("lable", "unknown-column")):
-        with pytest.raises(InputError) as caught:
-            DbcaCm(class_column=column).cluster(table, requirement, Context())
-        assert caught.value.reasons == (reason,)
+    found = DbcaCm().cluster(table, requirement, Context())
+    assert np.array_equal(found.groups, Dbca().cluster(table, requirement, Context()).groups)
+    assert "class_label" in found.details
 
 
 def test_a_priority_order_must_name_every_attribute_once() -> None:

@@ -20,7 +20,7 @@ from shoal.algorithms.tdr_parts.cut_values import CutValues
 from shoal.algorithms.tdr_parts.qid_groups import QidGroups
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
 from shoal.errors import InputError, RequirementError
-from shoal.kernels.tdr import measure_groups, split_groups
+from shoal.kernels.tdr import _reorder, measure_groups, split_groups
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
@@ -388,18 +388,22 @@ def test_a_covered_qid_is_dropped_and_of_equal_ones_the_first_stays():
 
 
 class Recorder:
-    """Columns of codes that remember which rows were asked for."""
+    """Columns of codes that remember which places were asked for or changed."""
 
     def __init__(self, codes: np.ndarray):
-        self.codes, self.rows = codes, set()
+        self.codes, self.places, self.shape = codes, set(), codes.shape
 
     def __getitem__(self, number: int):
         recorder, column = self, self.codes[number]
 
         class Column:
-            def __getitem__(self, row: int):
-                recorder.rows.add(int(row))
-                return column[row]
+            def __getitem__(self, place: int):
+                recorder.places.add(int(place))
+                return column[place]
+
+            def __setitem__(self, place: int, code: int):
+                recorder.places.add(int(place))
+                column[place] = code
 
         return Column()
 
@@ -410,21 +414,23 @@ def test_a_step_reads_only_the_records_that_have_the_refined_value():
     groups = QidGroups(table, Qid((0, 1, 2), 2), values)
     root = int(values.roots[0])
     _, halves, slots = values.children(root)
-    groups.split(0, root, halves, slots)
+    groups.split(0, root, halves, slots, values)
     values.settle(root, halves)
     groups.measure(values, 0)
+    assert (groups.codes == table.codes[:, groups.order]).all()
     left = int(halves[0])
-    having_it = set(np.flatnonzero(values.value_of_code[values.codes_of(0)][table.codes[0]] == left).tolist())
+    having_it = set(np.flatnonzero(values.value_of_code[values.codes_of(0)][groups.codes[0]] == left).tolist())
     assert 0 < len(having_it) < table.rows
-    recorder = Recorder(table.codes)
-    recorded = replace(table, codes=recorder)
-    groups.table = recorded
+    recorder = groups.codes = Recorder(groups.codes)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.kernels.tdr._reorder", _reorder.py_func)
         patch.setattr("shoal.algorithms.tdr_parts.qid_groups.split_groups", split_groups.py_func)
         patch.setattr("shoal.algorithms.tdr_parts.qid_groups.measure_groups", measure_groups.py_func)
         _, quarters, slots = values.children(left)
         groups.make_room(values.capacity)
-        groups.split(0, left, quarters, slots)
+        groups.split(0, left, quarters, slots, values)
         values.settle(left, quarters)
         groups.measure(values, 0)
-    assert recorder.rows == having_it
+    assert recorder.places == having_it
+    assert (recorder.codes == table.codes[:, groups.order]).all()
+    assert (groups.weights == table.weights[groups.order]).all()

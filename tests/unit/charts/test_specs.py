@@ -24,6 +24,9 @@ SPECS: dict[str, dict[str, Any]] = {
         [{"selectivity": "1-5%", "order": 1, "queries": 9, "median": 0.1, "low": 0.05, "high": 0.3}]
     ),
     "accuracy": specs.accuracy([{"model": "m", "trained": name, "accuracy": 0.8} for name in ("original", "release")]),
+    "tradeoff": specs.tradeoff(
+        [{"algorithm": "a", "k": k, "gcp": 0.1, "average_risk": 1 / k} for k in (2, 10)], "gcp", "loss (GCP)"
+    ),
     "frontier": specs.frontier(
         [{"algorithm": "a", "k": k, "gcp": 0.1, "seconds": 1.0} for k in (2, 10)], "gcp", "loss (GCP)"
     ),

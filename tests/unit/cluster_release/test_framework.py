@@ -15,6 +15,7 @@ from shoal.cluster_release.comparison import cluster_table
 from shoal.errors import InputError
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.metrics.domain import make_domains
+from shoal.models.alpha_k import ConfidenceBound
 from shoal.models.l_diversity import LDiversity
 from shoal.tables.schema import Attribute, Role, Scale
 
@@ -86,6 +87,15 @@ def test_other_models_join(people):
     assert (commonest["top"] * 2 <= commonest["len"]).all()
 
 
+def test_confidence_is_bounded(people):
+    share_of_flu = (people["disease"] == "flu").mean()
+    free, bounded = publish(people), publish(people, models=[ConfidenceBound(share_of_flu + 0.05, "disease", "flu")])
+    flu = (pl.col("disease") == "flu").mean().alias("flu")
+    assert free.release.group_by(QUASI).agg(flu)["flu"].max() > share_of_flu + 0.05
+    assert bounded.release.group_by(QUASI).agg(flu)["flu"].max() <= share_of_flu + 0.05
+    assert bounded.groups.max() > 0
+
+
 def test_intervals_as_in_the_paper(people):
     found = publish(people, interval_text="half-open", ranges={"age": (1, 99)})
     ages = {one["value"] for one in found.cut["age"]}
@@ -97,6 +107,14 @@ def test_intervals_as_in_the_paper(people):
             low, high = (int(end) for end in text.strip("[)").split("-"))
             assert low <= raw < high
     assert numbers
+
+
+def test_ordered_categories_are_split_like_numbers(people):
+    order = ["nurse", "doctor", "clerk", "boss"]
+    found = publish(people, hierarchies={}, orders={"job": order})
+    assert {one["value"] for one in found.cut["job"]} <= {*order, "[nurse, doctor]", "[clerk, boss]", "[nurse, boss]"}
+    assert len(found.cut["job"]) > 1
+    assert "job" in found.taxonomies
 
 
 def test_the_kind_of_frame_that_came_in_goes_out_and_labels_only_if_asked(people):

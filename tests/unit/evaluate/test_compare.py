@@ -63,7 +63,7 @@ def test_a_failed_task_does_not_stop_the_others(tmp_path: Path) -> None:
 def test_charts_of_the_measures_there_are() -> None:
     records = compare(partial(plain_run, []), grid(["a", "b"], [2, 5]), fingerprint="x")
     titles = [title for title, _, _ in frontier_charts(records)]
-    assert titles == ["loss (GCP)", "average risk", "seconds"]
+    assert titles == ["privacy and usefulness", "loss (GCP)", "average risk", "seconds"]
     page = comparison_report(records)
     assert "Comparison of algorithms" in page
 

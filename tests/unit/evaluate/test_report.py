@@ -13,6 +13,8 @@ import pytest
 
 from shoal.evaluate import page as page_module
 from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
+from shoal.evaluate.export import evaluation_charts, save_charts
+from shoal.evaluate.notebook import evaluation_html, summary_html
 from shoal.evaluate.page import MEANING, Page, json_for_script, number, share, table
 from shoal.evaluate.report import build_report, write_report
 
@@ -49,7 +51,8 @@ def evaluation(tables: SimpleNamespace) -> dict[str, Any]:
     original, release = tables.anonymized(200, 5)
     names = {"job": NASTY}
     hierarchies = {NASTY: tables.hierarchies["job"]}
-    options = EvaluationOptions(k=5, sensitive=("illness",), queries=30, sampling_fraction=0.5)
+    parts = ("risk", "combinations", "attack", "utility", "queries")
+    options = EvaluationOptions(k=5, sensitive=("illness",), queries=30, sampling_fraction=0.5, parts=parts)
     quasi = ["age", NASTY, "city"]
     return evaluate_release(
         original.rename(names), release.rename(names), quasi, options, hierarchies=hierarchies
@@ -141,6 +144,21 @@ def test_a_summary_alone_and_an_evaluation_alone(tmp_path: Path, evaluation: dic
     write_report(tmp_path / "b.html", None, evaluation)
     assert "Risk" in (tmp_path / "a.html").read_text()
     assert "Attacks" in (tmp_path / "b.html").read_text()
+
+
+def test_notebooks_show_a_table_and_pictures(evaluation: dict[str, Any]) -> None:
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed")
+    for html in (evaluation_html(evaluation), summary_html(summary_with(NASTY))):
+        assert html.count("<svg") == 2
+        assert "Loss (GCP)" in html
+        assert "<script>" not in html
+
+
+def test_charts_for_papers(tmp_path: Path, evaluation: dict[str, Any]) -> None:
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed")
+    assert set(evaluation_charts(evaluation)) >= {"class-sizes", "risk-curve", "loss", "query-errors"}
+    files = save_charts(evaluation, tmp_path / "charts", ("svg",))
+    assert all(file.read_text().startswith("<svg") for file in files)
 
 
 def test_json_cannot_end_its_script() -> None:

@@ -47,6 +47,7 @@ def _grow_block(problem: SearchProblem, items: IntegerArray, generator: np.rando
         problem.k,
         _ALL,
         0,
+        0.0,
         random_state(generator),
         group,
     )

@@ -35,6 +35,8 @@ class Round:
     near_share: int = 8  # of 16 choices of a neighbouring group, so many go by the nearest rows
     partners: int = 3
     polish: int = 1  # moves and swaps after a rebuild, per record
+    noise: float = 0.5
+    fewer: int = 0
     widest: int = 4  # groups that are rebuilt together
 
 
@@ -129,7 +131,7 @@ def _rebuild(
     pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
     while rebuilds > 0:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))
-        rebuild(state, near, pool, k, part, plan.rebuild_temperature, plan.polish, plan.widest, random)
+        rebuild(state, near, pool, k, part, plan.rebuild_temperature, plan.polish, plan.widest, plan.noise, plan.fewer, random)
         rebuilds -= part
 
 

@@ -11,8 +11,8 @@ Cost: with c classes, of which u are too small, at most u searches over the livi
 in n unless many records are equal. Classes stand in blocks of similar ones with bounds, so a search leaves most
 blocks out, and it gives a class up at the first attribute that makes it worse than the best.
 
-Deviations: ties go to the first class found. Models other than k-anonymity are met
-by going on in the same way with the groups that break them. The release is the tight box of each group, which is never
+Deviations: ties go to the first class found. Models other than k-anonymity are
+left to the shared repair. The release is the tight box of each group, which is never
 wider than the node that the algorithm lifted to.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import make_ladders
-from shoal.algorithms.kaca.merging import check_feasible, merge_small, merge_until_safe, number_groups, random_state
+from shoal.algorithms.kaca.merging import check_feasible, merge_small, number_groups, random_state
 from shoal.encode.encoded_table import EncodedTable
 from shoal.hierarchies.weights import check_scheme
 from shoal.models.base import Requirement
@@ -57,6 +57,5 @@ class Kaca(Algorithm):
             lambda done: context.report(0.9 * done),
         )
         groups = number_groups(merged)[table.row_of_record]
-        groups = merge_until_safe(table, ladders, groups, requirement, context)
         classes = int(np.count_nonzero(table.weights < requirement.k))
         return Clustering(groups, details={"classes": table.rows, "small_classes": classes})

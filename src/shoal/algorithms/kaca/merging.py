@@ -1,4 +1,4 @@
-"""What the algorithms of the family share: classes merged with their nearest class until all of them are safe."""
+"""What the algorithms of the family share: small classes merged with their nearest class until all are large enough."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.kaca.blocks import block_order, make_blocks
-from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers
+from shoal.algorithms.kaca.distance import IntegerArray, Ladders
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.kernels.kaca import Classes, Line, merge_classes
 from shoal.models.base import Requirement
 
-REPAIR_STREAM = 0x5AFE  # its own random stream, apart from those of the algorithms
 COMPARISONS_PER_CALL = 20_000_000  # keeps one kernel call below a second or so
 
 
@@ -101,24 +100,3 @@ def merge_small(
     """KACA on rows (rows, attributes) that each are a class of `sizes` records: the class each ends in."""
     classes = Classes(codes, np.zeros(codes.shape), sizes)
     return merge_waiting(ladders, classes, sizes < target, target, state, report)
-
-
-def merge_until_safe(
-    table: EncodedTable, ladders: Ladders, groups: IntegerArray, requirement: Requirement, context: Context
-) -> IntegerArray:
-    """Merge unsafe groups with their nearest group, each once per round, until every model holds for every group."""
-    record_codes: IntegerArray | None = None
-    for step in range(table.records):
-        count = int(groups.max()) + 1
-        unsafe = requirement.deficits(table, groups, count) > 0
-        if not unsafe.any():
-            return groups
-        if count == 1:
-            break
-        if record_codes is None:
-            record_codes = ladders.flat_codes(table.codes)[table.row_of_record]
-        low, high, sizes = group_covers(record_codes, groups)
-        classes = Classes(low, ladders.cover_costs(low, high), sizes)
-        ends = merge_waiting(ladders, classes, unsafe, 0, random_state(context, REPAIR_STREAM, step))
-        groups = number_groups(ends[groups])
-    raise RequirementError(Problem("unreachable", "merging groups never made all of them safe", hint="relax the model"))

@@ -16,7 +16,7 @@ data publishing, KDD 2006; described in M. Verma, k-Anonymity using two level cl
 Cost: every record is looked at m times per level that it descends: O(n m sum of levels), linear in n.
 
 Deviations: the choice is made anew in each class, not once for the table. Records that stayed behind are tried again.
-Other models are met by merging the groups that break them with their nearest groups.
+Models other than (alpha, k) are left to the shared repair.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ import numpy as np
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, make_ladders
-from shoal.algorithms.kaca.merging import check_feasible, merge_until_safe
+from shoal.algorithms.kaca.merging import check_feasible
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem, RequirementError, did_you_mean
-from shoal.hierarchies.weights import check_scheme
 from shoal.kernels.topdown import SLACK, Rule, Scratch, top_down
 from shoal.models.alpha_k import AlphaK
 from shoal.models.base import Requirement
@@ -43,15 +42,12 @@ class TopDown(Algorithm):
 
     alpha: float | None = None  # largest share of a sensitive value; None: that of the job's alpha-k model
     column: str | None = None  # the sensitive column that alpha is about
-    weights: str = "uniform"  # of the levels, for the distance in merging: uniform or height
-    beta: float = 1.0  # exponent of height weights
 
     name: ClassVar[str] = "topdown"
     title: ClassVar[str] = "specialize from the top, lifting back what breaks (alpha, k)"
     citation: ClassVar[str] = "Wong, Li, Fu, Wang 2006"
 
     def __post_init__(self) -> None:
-        check_scheme(self.weights, self.beta)
         if (self.alpha is None) != (self.column is None):
             raise ValueError("alpha and column belong together: give both or neither")
         if self.alpha is not None and not 0 < self.alpha <= 1:
@@ -59,14 +55,14 @@ class TopDown(Algorithm):
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         check_feasible(table, requirement)
-        ladders = make_ladders(table.attributes, self.weights, self.beta)
+        ladders = make_ladders(table.attributes)
         alpha, column = self._bound(requirement)
         values, count = np.zeros(table.records, dtype=np.int32), 1
         if column is not None:
             values, count = _sensitive(table, column, alpha)
         groups = specialize_table(table, ladders, Rule(requirement.k, alpha, False), values, count)
         context.report(0.9)
-        return Clustering(merge_until_safe(table, ladders, groups, requirement, context))
+        return Clustering(groups)
 
     def _bound(self, requirement: Requirement) -> tuple[float, str | None]:
         """Alpha and its column: the parameters, else the tightest alpha-k model over all values, else no bound."""
@@ -88,7 +84,7 @@ def _sensitive(table: EncodedTable, column: str, alpha: float) -> tuple[IntegerA
     if np.bincount(found.codes).max(initial=0) > alpha * table.records + SLACK:
         message = f"its commonest value has more than a share {alpha:g} of all records"
         raise RequirementError(Problem("unreachable", message, column, "raise alpha"))
-    return found.codes, found.size
+    return found.codes.copy(), found.size  # a copy is writable, so the kernel is compiled for one kind of array only
 
 
 def specialize_table(
@@ -101,5 +97,7 @@ def specialize_table(
     sizes, ends, most = (np.zeros(widest, dtype=np.int64) for _ in range(3))
     counts, kept = np.zeros((widest, value_count), dtype=np.int64), np.zeros(value_count, dtype=np.int64)
     scratch = Scratch(branch, sizes, ends, most, counts, kept, spare)
-    top_down(codes, ladders.nodes, ladders.tops, values, rule, scratch, groups)
+    stack = np.empty((table.records // rule.k + 2, 2 + table.width), dtype=np.int64)
+    order = np.arange(table.records, dtype=np.int32)
+    top_down(codes, ladders.nodes, ladders.tops.astype(np.int64), values, rule, scratch, stack, order, groups)
     return groups

@@ -12,7 +12,7 @@ A block that cannot be specialized further stays larger.
 
 Deviations: what goes back to a parent block goes in whole branches, so that blocks do not tear equal records apart
 (single records, as in `topdown`, made the loss on Adult a quarter higher). A block is never made smaller than k, so
-KACA leaves nothing too small behind and step 3 only serves models other than k-anonymity.
+KACA leaves nothing too small behind and step 3 has nothing to do. Other models are left to the shared repair.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, make_ladders
-from shoal.algorithms.kaca.merging import check_feasible, merge_small, merge_until_safe, number_groups, random_state
+from shoal.algorithms.kaca.merging import check_feasible, merge_small, number_groups, random_state
 from shoal.algorithms.kaca.topdown import specialize_table
 from shoal.encode.encoded_table import EncodedTable
 from shoal.hierarchies.weights import check_scheme
@@ -73,5 +73,4 @@ class TopDownKaca(Algorithm):
         merged = np.concatenate(context.map(merge_block, range(ends.shape[0] - 1)))
         context.report(0.9)
         groups = number_groups(merged)[class_of_record]
-        groups = merge_until_safe(table, ladders, groups, requirement, context)
         return Clustering(groups, details={"blocks": ends.shape[0] - 1})

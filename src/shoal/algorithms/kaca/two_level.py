@@ -20,7 +20,7 @@ there are sibling nodes: O(m s log n) with s siblings per attribute. No search r
 Deviations and decisions: the thesis leaves open the order of digits (here the dearest attribute is leftmost, so that
 numbers close to each other share what is dear), what to do when no progression has a partner (step 2, last part),
 and whether final classes may take others in (only if no small class can). Numbers that exceed 63 bits have several
-words instead of being limited. Models other than k-anonymity are met by merging the groups that break them.
+words instead of being limited. Models other than k-anonymity are left to the shared repair.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers, make_ladders
-from shoal.algorithms.kaca.merging import check_feasible, merge_until_safe, number_groups, roots
+from shoal.algorithms.kaca.merging import check_feasible, number_groups, roots
 from shoal.algorithms.kaca.numbering import MixedRadix, equal_numbers
 from shoal.encode.encoded_table import EncodedTable
 from shoal.hierarchies.weights import check_scheme
@@ -66,7 +66,6 @@ class TwoLevel(Algorithm):
         merged, ways = merge_small_across(ladders, codes, table.weights, outer, classes, requirement.k)
         context.report(0.9)
         groups = number_groups(merged)[table.row_of_record]
-        groups = merge_until_safe(table, ladders, groups, requirement, context)
         details = {
             "outer_clusters": int(outer.numbers.shape[0]),
             "classes_inside": int(classes.max()) + 1,

@@ -23,7 +23,9 @@ class QidGroups:
         rows = table.rows
         largest = max(1, min(rows, table.records // max(1, qid.threshold)))
         self.order = np.arange(rows, dtype=np.int32)
-        self.scratch = np.empty(rows, dtype=np.int32)
+        self.codes = np.ascontiguousarray(table.codes[self.attributes])
+        self.weights = table.weights.copy()
+        self.scratch = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64)
         self.start = np.zeros(largest, dtype=np.int32)
         self.end = np.zeros(largest, dtype=np.int32)
         self.size = np.zeros(largest, dtype=np.int64)
@@ -40,18 +42,20 @@ class QidGroups:
         self._touched_count = 1
         self.measure(values, refined=-1)
 
-    def split(self, attribute: int, value: int, children: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
+    def split(
+        self, attribute: int, value: int, children: NDArray[np.int32], slots: NDArray[np.int32], values: CutValues
+    ) -> None:
         """Give every group of a cut value to its children."""
         self.count, self._touched_count, smallest = split_groups(
-            self.table.codes,
-            self.table.weights,
-            attribute,
+            self.codes,
+            self.weights,
+            values.live_attributes[self.attributes],
             self.qid.attributes.index(attribute),
             slots,
             children,
             value,
             self.order,
-            self.scratch,
+            *self.scratch,
             self.start,
             self.end,
             self.size,
@@ -66,17 +70,16 @@ class QidGroups:
     def measure(self, values: CutValues, refined: int) -> None:
         """Lower the floors by the groups that the last split touched."""
         measure_groups(
-            self.table.codes,
-            self.table.weights,
-            self.attributes,
-            refined,
-            values.offsets,
+            self.codes,
+            self.weights,
+            values.live_attributes[self.attributes],
+            self.qid.attributes.index(refined) if refined >= 0 else -1,
+            values.offsets[self.attributes],
             values.value_of_code,
             values.slot_of_code,
             values.slot_counts,
             values.open_values,
             self.qid.threshold,
-            self.order,
             self.start,
             self.end,
             self.size,

@@ -83,7 +83,7 @@ def refine(
     while True:
         ranking = _rank(live, values, groups, member, distort)
         live = ranking.live
-        values.close_roots_without(live)
+        values.close_attributes_without(live)
         if live.shape[0] == 0:
             break
         place = ranking.best(values)
@@ -139,7 +139,7 @@ def _perform(candidate: int, values: CutValues, groups: tuple[QidGroups, ...], m
     for one in groups:
         one.make_room(values.capacity)
     for one in concerned:
-        one.split(attribute, refined, children, slots)
+        one.split(attribute, refined, children, slots, values)
     values.settle(candidate, children)
     for one in concerned:
         one.measure(values, attribute)

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.algorithms.base import Context
 from shoal.algorithms.kaca.distance import make_ladders
-from shoal.algorithms.kaca.merging import check_feasible, merge_until_safe, merge_waiting, number_groups, roots
+from shoal.algorithms.kaca.merging import check_feasible, merge_waiting, number_groups, roots
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import RequirementError
 from shoal.kernels.kaca import Classes
@@ -68,15 +67,3 @@ def test_a_model_that_the_whole_table_breaks_is_refused() -> None:
     with pytest.raises(RequirementError) as caught:
         check_feasible(random_table(0, 30, labels=2), Requirement.of([KAnonymity(2), AlphaK(0.3, "label")]))
     assert caught.value.reasons == ("unreachable",)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_groups_are_merged_until_every_model_holds(seed: int) -> None:
-    table = random_table(seed, 120, labels=4)
-    requirement = Requirement.of([KAnonymity(3), AlphaK(0.5, "label")])
-    start = number_groups(np.arange(120) // 2)
-    groups = merge_until_safe(table, make_ladders(table.attributes), start, requirement, Context(seed=seed))
-    assert (requirement.deficits(table, groups, int(groups.max()) + 1) == 0).all()
-    assert groups.max() > 0
-    for number in range(60):  # groups are only ever merged
-        assert np.unique(groups[start == number]).size == 1
