@@ -64,12 +64,15 @@ def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] 
         problems.append(Problem("same-output", "two outputs of this call have the same path"))
     settings = Settings(_algorithm(job, problems), _requirement(job, models, problems))
     if settings.algorithm is not None and settings.requirement is not None and not settings.algorithm.class_based:
-        if not settings.requirement.size_only or job.person is not None or job.suppression_limit > 0:
-            message = (
-                f"'{job.algorithm}' makes no classes, so it takes a plain k only: no models, persons or suppression"
-            )
-            problems.append(Problem("needs-classes", message, hint="choose another algorithm"))
+        problems += _without_classes(job, settings.requirement)
     return settings
+
+
+def _without_classes(job: Job, requirement: Requirement) -> list[Problem]:
+    if requirement.size_only and job.person is None and job.suppression_limit == 0:
+        return []
+    message = f"'{job.algorithm}' makes no classes, so it takes a plain k only: no models, persons or suppression"
+    return [Problem("needs-classes", message, hint="choose another algorithm")]
 
 
 def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:

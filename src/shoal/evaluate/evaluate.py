@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.evaluate.attack import linkage_attack, singling_out_attack
@@ -56,6 +58,7 @@ class EvaluationOptions:
     queries: int = 1000
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
+    class_based: bool = True  # False: every record has its own cells, so risk is 1 / candidates, not 1 / class size
     parts: tuple[str, ...] = PARTS
 
 
@@ -221,14 +224,22 @@ def _risk(
         names = [name for name in table.columns if name in population.columns]
         places = target_positions(population.select(names), names, {name: table.columns[name].domain for name in names})
         fitting = match(table, names, places).fitting
+    sizes, members = table.class_sizes, table.class_sizes
+    suppressed: NDArray[np.bool_] | None = table.suppressed_classes
+    if not options.class_based:
+        names = list(table.columns)
+        places = target_positions(original, names, {name: table.columns[name].domain for name in names})
+        sizes, suppressed = np.maximum(1, match(table, names, places).records), None
+        members = np.ones(original.height, dtype=np.int64)
     return {
         "threshold": options.threshold,
+        "basis": "classes" if options.class_based else "candidates",
         "before": risk_profile(before, threshold=options.threshold).as_dict(),
-        "after": risk_profile(table.class_sizes, table.suppressed_classes, options.threshold).as_dict(),
+        "after": risk_profile(sizes, suppressed, options.threshold, members).as_dict(),
         "curve_before": risk_curve(before),
-        "curve_after": risk_curve(table.class_sizes, table.suppressed_classes),
+        "curve_after": risk_curve(sizes, suppressed, members),
         "sizes_before": size_distribution(before),
-        "sizes_after": size_distribution(table.class_sizes),
+        "sizes_after": size_distribution(sizes, members),
         "journalist": journalist_risk(table, fraction=options.sampling_fraction, population=fitting),
         "disclosure": {name: attribute_disclosure(table, release[name]) for name in options.sensitive},
     }

@@ -56,6 +56,10 @@ def _risk(page: Page, evaluation: Dict, *, public: bool) -> str:
         rows = [[row[0], row[2], row[3]] for row in rows[:2]]
         return section("Risk", _RISK_INTRO, table(["Risk", "In the release", MEANING], rows, numbers=(1,)))
     parts = [table(["Risk", "Before", "After", MEANING], rows, numbers=(1, 2))]
+    if risk.get("basis") == "candidates":
+        parts.insert(
+            0, note("Every record has cells of its own. In the release a class is the records that fit a person.")
+        )
     sizes = [{**row, "when": when} for when in ("before", "after") for row in risk[f"sizes_{when}"]]
     curve = [{**row, "when": when} for when in ("before", "after") for row in risk[f"curve_{when}"]]
     parts += [

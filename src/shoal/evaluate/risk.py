@@ -4,6 +4,9 @@ The attackers have the names that ARX users know. The *prosecutor* knows that a 
 record is 1 over the size of its class. The *journalist* does not: the risk is 1 over the number of people of the
 population who fit the class. The *marketer* links the whole table and counts on the average. A record whose
 quasi-identifiers are all suppressed fits everybody: its risk is 1 over the number of records.
+
+Releases that are not made of classes (non-homogeneous generalization) are measured by candidates instead: the number
+of released records that fit a person takes the place of the size of the class.
 """
 
 from __future__ import annotations
@@ -61,10 +64,17 @@ def record_risk(sizes: CountArray, suppressed: NDArray[np.bool_] | None, records
 
 
 def risk_profile(
-    sizes: CountArray, suppressed: NDArray[np.bool_] | None = None, threshold: float = THRESHOLD
+    sizes: CountArray,
+    suppressed: NDArray[np.bool_] | None = None,
+    threshold: float = THRESHOLD,
+    members: CountArray | None = None,
 ) -> RiskProfile:
-    """The prosecutor's view of a table with classes of these sizes."""
-    records = int(sizes.sum())
+    """The prosecutor's view of a table with classes of these sizes.
+
+    `members` is how many records each entry stands for, if that is not its size: 1 for the candidates of a record.
+    """
+    members = sizes if members is None else members
+    records = int(members.sum())
     risk = record_risk(sizes, suppressed, records)
     shown = sizes if suppressed is None or suppressed.all() else sizes[~suppressed]
     return RiskProfile(
@@ -74,23 +84,27 @@ def risk_profile(
         largest_class=int(shown.max()),
         mean_class=float(shown.mean()),
         highest=float(risk.max()),
-        average=float((risk * sizes).sum() / records),
+        average=float((risk * members).sum() / records),
         unique=int(np.count_nonzero(shown == 1)),
         threshold=threshold,
-        at_risk=int(sizes[risk > threshold + 1e-12].sum()),
+        at_risk=int(members[risk > threshold + 1e-12].sum()),
     )
 
 
-def risk_curve(sizes: CountArray, suppressed: NDArray[np.bool_] | None = None) -> list[dict[str, float]]:
+def risk_curve(
+    sizes: CountArray, suppressed: NDArray[np.bool_] | None = None, members: CountArray | None = None
+) -> list[dict[str, float]]:
     """The share of the records whose risk is above each of a row of thresholds."""
-    records = int(sizes.sum())
+    members = sizes if members is None else members
+    records = int(members.sum())
     risk = record_risk(sizes, suppressed, records)
-    return [{"risk": edge, "share": float(sizes[risk > edge + 1e-12].sum() / records)} for edge in CURVE]
+    return [{"risk": edge, "share": float(members[risk > edge + 1e-12].sum() / records)} for edge in CURVE]
 
 
-def size_distribution(sizes: CountArray) -> list[dict[str, Any]]:
+def size_distribution(sizes: CountArray, members: CountArray | None = None) -> list[dict[str, Any]]:
     """How many records and classes there are for each range of class sizes."""
-    records = int(sizes.sum())
+    members = sizes if members is None else members
+    records = int(members.sum())
     edges = [*SIZE_EDGES, int(sizes.max()) + 1 if int(sizes.max()) >= SIZE_EDGES[-1] else SIZE_EDGES[-1] + 1]
     rows = []
     for order, (low, above) in enumerate(pairwise(edges)):
@@ -102,8 +116,8 @@ def size_distribution(sizes: CountArray) -> list[dict[str, Any]]:
                 "sizes": name,
                 "order": order,
                 "classes": int(inside.sum()),
-                "records": int(sizes[inside].sum()),
-                "share": float(sizes[inside].sum() / records),
+                "records": int(members[inside].sum()),
+                "share": float(members[inside].sum() / records),
             }
         )
     return rows

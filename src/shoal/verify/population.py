@@ -8,6 +8,8 @@ its sets. Cost: classes x columns x population / 64 words.
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -76,7 +78,8 @@ def _fits(
         return np.array([text in leaves[released] for text in texts], dtype=np.bool_)
     inside = released[1:-1].split(", ")
     if released.startswith("{") and released.endswith("}"):
-        return np.array([text in inside for text in texts], dtype=np.bool_)
+        values = next(csv.reader([released[1:-1]], skipinitialspace=True))  # a value with a comma stands in quotes
+        return np.array([text in values for text in texts], dtype=np.bool_)
     if released.startswith("[") and released.endswith("]") and len(inside) == 2:
         low, high = _sort_keys(pl.Series(inside)).tolist()
         return np.asarray((keys >= low) & (keys <= high), dtype=np.bool_)

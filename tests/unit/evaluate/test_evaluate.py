@@ -66,6 +66,22 @@ def test_a_population_lowers_the_journalists_risk(tables: SimpleNamespace) -> No
     assert found.risk["journalist"]["highest"] < found.risk["after"]["highest"]
 
 
+def test_releases_without_classes_are_measured_by_candidates(tables: SimpleNamespace) -> None:
+    original = pl.DataFrame({"age": [20, 22, 24, 26], "job": ["Lawyer"] * 4, "city": ["A"] * 4})
+    ring = original.with_columns(age=pl.Series(["[20, 22]", "[22, 24]", "[24, 26]", "[20, 26]"]))
+    options = EvaluationOptions(parts=("risk",), class_based=False)
+    found = evaluate_release(original, ring, tables.quasi, options, hierarchies=tables.hierarchies).as_dict()
+    after = found["risk"]["after"]
+    # 20 fits the 1st and 4th record, 22 the 1st, 2nd and 4th, 24 the 2nd, 3rd and 4th, 26 the 3rd and 4th
+    assert after["smallest_class"] == 2
+    assert after["highest"] == 0.5
+    assert after["average"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 3 + 1 / 2) / 4)
+    assert found["risk"]["sizes_after"][1]["records"] == 2
+    by_class = EvaluationOptions(parts=("risk",))
+    classes = evaluate_release(original, ring, tables.quasi, by_class, hierarchies=tables.hierarchies)
+    assert classes.risk["after"]["highest"] == 1
+
+
 def test_all_problems_at_once(tables: SimpleNamespace) -> None:
     original, release = tables.anonymized(20, 5)
     options = EvaluationOptions(sensitive=("ilness",), sampling_fraction=2.0, threshold=-1.0, parts=("risks",))

@@ -1,0 +1,104 @@
+"""demo, evaluate and compare through a real process."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+
+def test_demo(shoal, tmp_path: Path) -> None:
+    outcome = shoal("demo", "--patients", "400", "-k", "5")
+    assert outcome.code == 0, outcome.err
+    for word in ("Records", "k reached", "Information lost per attribute", "before", "after"):
+        assert word in outcome.out
+    folder = tmp_path / "shoal-demo"
+    assert {path.name for path in folder.iterdir()} == {
+        *("patients.csv", "job.yaml", "release.csv", "certificate.json", "report.html")
+    }
+    assert json.loads((folder / "certificate.json").read_text())["smallest_class"] >= 5
+    report = (folder / "report.html").read_text()
+    assert "<html" in report
+    assert "http://" not in report.split("<script")[0]
+    again = shoal("anonymize", "--job", "shoal-demo/job.yaml", "-o", "again.csv", "--quiet")
+    assert again.code == 0, again.err
+    assert (tmp_path / "again.csv").read_bytes() == (folder / "release.csv").read_bytes()
+
+
+def test_evaluate_our_release(shoal, people: Path, tmp_path: Path) -> None:
+    made = shoal("anonymize", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--json")
+    found = shoal("evaluate", people, "out.csv", "--quasi", "age,zip,sex", "--report", "report.html", "--json")
+    assert found.code == 0, found.err
+    assert found.json["scores"]["totals"]["gcp"] == pytest.approx(made.json["metrics"]["gcp"])
+    assert found.json["risk"]["after"]["smallest_class"] == made.json["smallest_class"]
+    assert "SECRET" not in found.out
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+
+
+def test_evaluate_a_foreign_release(shoal, people: Path, tmp_path: Path) -> None:
+    with people.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (tmp_path / "arx.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "zip", "sex", "disease"])
+        writer.writerows(
+            [f"[{int(r['age']) // 20 * 20}, {int(r['age']) // 20 * 20 + 20}[", "*", r["sex"], r["disease"]]
+            for r in rows
+        )
+    found = shoal("evaluate", people, "arx.csv", "--json")
+    assert found.code == 0, found.err
+    assert set(found.json["quasi"]) == {"age", "zip"}
+    per_attribute = found.json["scores"]["per_attribute"]["gcp"]
+    assert per_attribute["zip"] == 1.0
+    assert 0.4 < per_attribute["age"] < 0.6
+    assert not any(found.json["scores"]["unreadable"].values())
+
+
+def test_compare(shoal, people: Path, tmp_path: Path) -> None:
+    arguments = (
+        *("compare", people, "--quasi", "age,zip,sex", "--algorithms", "mondrian,k-member", "-k", "3,6"),
+        *("--csv", "table.csv", "--chart", "chart.html", "--resume", "runs.jsonl", "--json"),
+    )
+    outcome = shoal(*arguments)
+    assert outcome.code == 0, outcome.err
+    runs = {(run["algorithm"], run["k"]): run for run in outcome.json["runs"]}
+    assert set(runs) == {(name, k) for name in ("mondrian", "k-member") for k in (3, 6)}
+    for (_, k), record in runs.items():
+        assert record["smallest_class"] >= k
+        assert record["peak_megabytes"] > 10
+    with (tmp_path / "table.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 4
+    assert "<html" in (tmp_path / "chart.html").read_text()
+    again = shoal(*arguments)
+    assert again.json == outcome.json  # taken from the file of finished runs, times and all
+
+
+def test_compare_says_what_is_wrong(shoal, people: Path) -> None:
+    outcome = shoal("compare", people, "--quasi", "agee", "--algorithms", "mondrain", "-k", "3,x", "--json")
+    assert outcome.code == 2
+    assert "bad-k" in outcome.reasons
+
+
+def test_release_without_classes(shoal, people: Path, tmp_path: Path) -> None:
+    arguments = (
+        "anonymize",
+        people,
+        "-o",
+        "out.csv",
+        "--quasi",
+        "age,zip,sex",
+        "-k",
+        "5",
+        "--algorithm",
+        "nonhomogeneous",
+    )
+    outcome = shoal(*arguments, "--json")
+    assert outcome.code == 0, outcome.err
+    certificate = outcome.json["certificate"]
+    assert certificate["class_based"] is False
+    assert "not k-anonymous" in certificate["notes"][0]
+    refused = shoal(*arguments, "--model", "l-diversity:disease:2", "--json")
+    assert refused.code == 2
+    assert refused.reasons == {"needs-classes"}
