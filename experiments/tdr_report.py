@@ -89,7 +89,9 @@ def multi_section(rows: pl.DataFrame) -> str:
         pl.col("requirement").str.extract(r"(\d+)$").alias("case"),
     )
     found = []
-    for (table, kind, h), part in split.group_by(["table", "kind", "h"], maintain_order=True):
+    for (table, kind, h), part in split.sort("table", "kind", "h").group_by(
+        ["table", "kind", "h"], maintain_order=True
+    ):
         several = part.filter(pl.col("form") == "multi").sort("case")
         single = part.filter(pl.col("form") == "single").sort("case")
         line: dict[str, object] = {"table": table, "kind": kind, "h": h, "cases": several.height}

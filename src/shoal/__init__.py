@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "anonymize": "shoal.api",
+    "publish_for_clustering": "shoal.cluster_release.framework",
     "run": "shoal.pipeline",
     "verify": "shoal.verification",
     "Job": "shoal.job",
@@ -43,6 +44,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from shoal.api import anonymize as anonymize
+    from shoal.cluster_release.framework import publish_for_clustering as publish_for_clustering
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
     from shoal.errors import RequirementError as RequirementError

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.certificate import job_hash
+from shoal.check_job import check_table
 from shoal.errors import InputError, ShoalError
 from shoal.evaluate.compare import Record, Task, compare, grid, record_of
 from shoal.job import Job
@@ -69,8 +70,14 @@ def _usefulness(job: Job, result: Any, seconds: float) -> Record:
     assert job.input is not None
     original = read_table(job.input, job.csv_options()).frame
     parts = USEFULNESS_PARTS if job.class_column is not None else USEFULNESS_PARTS[:-1]
-    options = EvaluationOptions(k=job.k, class_column=job.class_column, parts=parts)
-    found = evaluate_release(original, result.release, job.quasi, options, missing=job.missing)
+    options = EvaluationOptions(
+        k=job.k, class_column=job.class_column, parts=parts, class_based=result.certificate["class_based"]
+    )
+    schema = check_table(job, original, None, [])
+    assert schema is not None  # the run before it found nothing wrong
+    found = evaluate_release(
+        original, result.release, job.quasi, options, hierarchies=schema.hierarchies, missing=job.missing
+    )
     record = record_of(found.as_dict(), seconds)
     return {name: record[name] for name in ("query_error", "accuracy")}
 

@@ -39,6 +39,7 @@ from shoal.tables.frames import Restore, to_polars
 from shoal.verify.candidates import verify_candidates
 from shoal.verify.check import Verification, verify_release
 
+REPORT_PARTS = ("risk", "combinations", "attack", "utility", "queries")
 Trace = Callable[[str, Any], None]
 
 
@@ -215,7 +216,7 @@ def _release(this: Run, work: Work) -> Result:
             scores = _evaluate(job, work, published)
             this.show("evaluate", scores)
         result = _result(this, work, clustering, released, verification, scores, sha256)
-        _write_texts(this, result, outputs)
+        _write_texts(this, work, published, result, outputs)
     return result
 
 
@@ -324,14 +325,39 @@ def _result(
     )
 
 
-def _write_texts(this: Run, result: Result, outputs: ExitStack) -> None:
+def _write_texts(this: Run, work: Work, published: pl.DataFrame, result: Result, outputs: ExitStack) -> None:
     """Certificate and report, beside their final places; all files are moved into place together, at the very end."""
     job = this.job
     if job.certificate is not None:
         path = outputs.enter_context(atomic_output(job.certificate))
         path.write_text(certificate_text(result.certificate), encoding="utf-8")
     if job.report is not None:
-        from shoal.evaluate.report import build_report
-
         path = outputs.enter_context(atomic_output(job.report))
-        path.write_text(build_report(result.summary()), encoding="utf-8")
+        with this.stage("report"):
+            path.write_text(_report(this, work, published, result), encoding="utf-8")
+
+
+def _report(this: Run, work: Work, published: pl.DataFrame, result: Result) -> str:
+    """The page with everything that can be told without training models."""
+    from shoal.evaluate.evaluate import PARTS, EvaluationOptions, evaluate_release
+    from shoal.evaluate.report import build_report
+
+    job = this.job
+    options = EvaluationOptions(
+        k=job.k,
+        sensitive=tuple(name for name in job.sensitive if name in published.columns),
+        weights=job.priorities,
+        class_based=work.algorithm.class_based,
+        seed=job.seed,
+        parts=tuple(part for part in PARTS if part in REPORT_PARTS),
+    )
+    evaluation = evaluate_release(
+        work.source.frame,
+        published,
+        job.quasi,
+        options,
+        hierarchies=work.schema.hierarchies,
+        missing=job.missing,
+        progress=this.progress,
+    )
+    return build_report(result.summary(), evaluation.as_dict())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -40,14 +39,7 @@ class Result:
         }
 
     def _repr_html_(self) -> str:
-        """A short table for notebooks."""
-        rows = [
-            ("Records", f"{self.certificate['records']['released']:,}"),
-            ("Smallest class", f"{self.certificate['smallest_class']:,}"),
-            ("Loss (GCP)", f"{self.metrics['gcp']:.4f}"),
-            ("Highest risk before", f"{self.risk['before']['highest']:.1%}"),
-            ("Highest risk after", f"{self.risk['after']['highest']:.1%}"),
-        ]
-        rows += [(f"Loss of {name}", f"{values['gcp']:.4f}") for name, values in self.per_attribute.items()]
-        cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
-        return f"<table>{cells}</table>"
+        """A short table and charts for notebooks."""
+        from shoal.evaluate.notebook import summary_html
+
+        return summary_html(self.summary())

@@ -37,16 +37,19 @@ def test_evaluate_our_release(shoal, people: Path, tmp_path: Path) -> None:
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
+def interval(age: int) -> str:
+    """As ARX writes it: the upper end is not included."""
+    low = age // 20 * 20
+    return f"[{low}, {low + 20}["
+
+
 def test_evaluate_a_foreign_release(shoal, people: Path, tmp_path: Path) -> None:
     with people.open(newline="") as file:
         rows = list(csv.DictReader(file))
     with (tmp_path / "arx.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["age", "zip", "sex", "disease"])
-        writer.writerows(
-            [f"[{int(r['age']) // 20 * 20}, {int(r['age']) // 20 * 20 + 20}[", "*", r["sex"], r["disease"]]
-            for r in rows
-        )
+        writer.writerows([interval(int(row["age"])), "*", row["sex"], row["disease"]] for row in rows)
     found = shoal("evaluate", people, "arx.csv", "--json")
     assert found.code == 0, found.err
     assert set(found.json["quasi"]) == {"age", "zip"}

@@ -83,6 +83,7 @@ class Algorithm(ABC):
     title: ClassVar[str]  # one line for `shoal algorithms`
     citation: ClassVar[str]
     class_based: ClassVar[bool] = True  # False: groups are not equivalence classes (non-homogeneous generalization)
+    takes_sets: ClassVar[bool] = False  # True: it has its own way with several quasi-identifier sets
 
     @abstractmethod
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:

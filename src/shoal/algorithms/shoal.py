@@ -1,13 +1,19 @@
-"""Shoal: groups by greedy growth, refined by annealing and by rebuilding neighbouring groups.
+"""Shoal: the best of several first groupings, refined by annealing and by rebuilding neighbouring groups.
 
 Steps
-1. Equal rows are one; every record is an item that can move on its own.
-2. A first grouping is grown record by record in blocks of the table.
-3. Rounds: the groups are cut into blocks of neighbours, each time differently; inside a block single records move
-   and change places while the temperature falls, and small sets of neighbouring groups are dissolved and rebuilt.
+1. Equal rows are one; every record is an item that can move on its own (`flagship.problem`).
+2. First groupings (`flagship.construct`): grown record by record as in greedy k-member clustering (J.-W. Byun et al.,
+   DASFAA 2007), in blocks of the table; and, where hierarchies rule, classes of generalized rows in the manner of
+   ARX's local recoding. The one that loses least is the start.
+3. Rounds (`flagship.refine`): the groups are cut into blocks of neighbours, each time differently. Inside a block
+   single records move and change places while the temperature falls (simulated annealing, S. Kirkpatrick et al.,
+   1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
+   and grown anew, and kept if they lose no more (large neighbourhood search, P. Shaw, 1998).
+4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
 
 Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
-any number of threads.
+any number of threads. Blocks have a bounded size and very large tables get fewer steps per record, so the time grows
+no faster than n log n (the cuts into blocks).
 """
 
 from __future__ import annotations
@@ -16,9 +22,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.flagship.construct import grown_groups
-from shoal.algorithms.flagship.problem import make_problem, record_groups
-from shoal.algorithms.flagship.refine import Round, refine
+from shoal.algorithms.flagship.construct import classed_groups, grown_groups, total_energy
+from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups
+from shoal.algorithms.flagship.refine import refine, renumber
+from shoal.algorithms.flagship.schedule import Schedule, make_schedule
+from shoal.algorithms.lower_bound import lower_bound
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.models.base import Requirement
@@ -33,7 +41,7 @@ class Shoal(Algorithm):
     effort: str | float | int = "default"
     objective: str = "gcp"
     name: ClassVar[str] = "shoal"
-    title: ClassVar[str] = "greedy growth, then annealing and rebuilding: the least loss"
+    title: ClassVar[str] = "first groups from classes or growth, then annealing and rebuilding: the least loss"
     citation: ClassVar[str] = "this project"
 
     def __post_init__(self) -> None:
@@ -54,10 +62,33 @@ class Shoal(Algorithm):
             message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
             raise RequirementError(Problem("too-few-records", message))
         problem = make_problem(table, requirement.k)
-        group = grown_groups(problem, context, 8000)
-        rounds = 4
-        for number in range(rounds):
-            plan = Round(2000, 0, 0.02, 0.01, 0.0, 20 * self.steps, 0.0)
-            group, energy = refine(problem, group, plan, context, number)
-            context.report((number + 1) / rounds, loss=energy / problem.scale)
-        return Clustering(record_groups(problem, group, table.row_of_record))
+        schedule = make_schedule(problem, self.steps)
+        group, energy = _start(table, problem, schedule, context)
+        context.report(0.15, loss=energy / problem.scale)
+        for number, plan in enumerate(schedule.rounds):
+            group, energy = refine(problem, group, plan, energy / problem.records, context, number)
+            context.report(0.15 + 0.75 * (number + 1) / len(schedule.rounds), loss=energy / problem.scale)
+        bound = lower_bound(table, requirement.k, context)
+        context.report(1.0, loss=energy / problem.scale)
+        return Clustering(
+            record_groups(problem, group, table.row_of_record),
+            lower_bound=bound.value,
+            details={"loss": energy / problem.scale, "lower_bound": bound.as_dict()},
+        )
+
+
+def _start(
+    table: EncodedTable, problem: SearchProblem, schedule: Schedule, context: Context
+) -> tuple[IntegerArray, float]:
+    """The first grouping that loses least, and its energy."""
+    starts = []
+    if problem.saturates.any():
+        for ratio in schedule.price_ratios:
+            classed = classed_groups(table, problem, context, schedule.classed_block, ratio)
+            if classed is not None:
+                starts.append(renumber(classed))
+    if not starts:
+        starts.append(renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts)))
+    energies = [total_energy(problem, group) for group in starts]
+    best = min(range(len(starts)), key=energies.__getitem__)
+    return starts[best], energies[best]

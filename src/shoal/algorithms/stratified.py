@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.geometry import table_geometry
 from shoal.encode.encoded_table import EncodedTable
-from shoal.kernels.safety import Safety
+from shoal.kernels.safety import CLOSE_EQUAL, CLOSE_HIERARCHICAL, CLOSE_ORDERED, KIND, Safety
 from shoal.kernels.stratified import set_deficit, set_loss
 from shoal.models.safety import empty_row
+
+SHARE_OF_PLAIN_CUTS = 0.5
 
 Records = NDArray[np.int64]
 
@@ -51,6 +53,7 @@ class _Splitter:
     def __init__(self, table: EncodedTable, safety: Safety, sorts: NDArray[np.int64], smallest: int) -> None:
         self.table = table
         self.safety = safety
+        self.strict = _stricter(safety)
         self.sorts = sorts
         self.smallest = smallest
         self.geometry = table_geometry(table)
@@ -69,12 +72,14 @@ class _Splitter:
             codes = self.table.codes[attribute, rows]
             if codes.min() == codes.max():
                 continue
-            for left in (*_median_cuts(codes), _cut_in_every_sort(codes, self.sorts[node], by_sort)):
+            cuts = [(left, self.strict) for left in _median_cuts(codes)]
+            cuts.append((_cut_in_every_sort(codes, self.sorts[node], by_sort), self.safety))
+            for left, safety in cuts:
                 halves = [node[left], node[~left]]
                 if min(halves[0].shape[0], halves[1].shape[0]) < self.smallest:
                     continue
                 loss = self._loss(halves[0]) + self._loss(halves[1])
-                if loss < best_loss and self._safe(halves[0]) and self._safe(halves[1]):
+                if loss < best_loss and self._safe(halves[0], safety) and self._safe(halves[1], safety):
                     best_loss, best = loss, halves
         return best
 
@@ -83,8 +88,19 @@ class _Splitter:
         table = self.table
         return float(set_loss(self.geometry, table.codes, table.row_of_record, records, self.marks, self.stamp))
 
-    def _safe(self, records: Records) -> bool:
-        return bool(set_deficit(self.safety, self.row, records) == 0.0)
+    def _safe(self, records: Records, safety: Safety) -> bool:
+        return bool(set_deficit(safety, self.row, records) == 0.0)
+
+
+def _stricter(safety: Safety) -> Safety:
+    """The rules for plain cuts: a distance to the table may use up only a part of what is allowed.
+
+    Otherwise the first few cuts would spend all of it, and the small imbalances of later cuts had no room left.
+    """
+    numbers = safety.numbers.copy()
+    close = np.isin(safety.rules[:, KIND], (CLOSE_EQUAL, CLOSE_ORDERED, CLOSE_HIERARCHICAL))
+    numbers[close, 0] *= SHARE_OF_PLAIN_CUTS
+    return safety._replace(numbers=numbers)
 
 
 def _median_cuts(codes: NDArray[np.int32]) -> list[NDArray[np.bool_]]:

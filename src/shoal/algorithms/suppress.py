@@ -16,7 +16,7 @@ import numpy as np
 
 from shoal.algorithms.base import Clustering
 from shoal.algorithms.geometry import table_geometry
-from shoal.algorithms.repair import make_block, make_outline
+from shoal.algorithms.repair_blocks import make_block, make_outline
 from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.suppress import suppress_block
 from shoal.models.base import Requirement

@@ -70,6 +70,7 @@ class Tdr(Algorithm):
     name: ClassVar[str] = "tdr"
     title: ClassVar[str] = "top-down refinement: taxonomy cuts, suppression and grown intervals, guided by a class"
     citation: ClassVar[str] = "Fung, Wang, Wang, Hung 2009"
+    takes_sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

@@ -32,16 +32,21 @@ def evaluate(
     external: Annotated[Path | None, typer.Option(help="what an attacker knows, instead of the original")] = None,
     sampling_fraction: Annotated[str | None, typer.Option(help="share of the population in the table")] = None,
     threshold: Annotated[str | None, typer.Option(help="records above this risk are counted")] = None,
+    clusters: Annotated[str | None, typer.Option(help="compare so many clusters of original and release")] = None,
+    shuffled: Annotated[bool, typer.Option(help="the release has another row order than the original")] = False,
     seed: Annotated[str | None, typer.Option(help="of samples and queries")] = None,
+    charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
     public: Annotated[bool, typer.Option(help="the report leaves out what could help an attacker")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     from shoal.evaluate.evaluate import PARTS, EvaluationOptions
+    from shoal.evaluate.export import save_charts
     from shoal.evaluation import evaluate_files
 
     problems: list[Problem] = []
+    wanted = {*FAST, *(["models"] if class_column is not None else []), *(["clusters"] if clusters is not None else [])}
     given: dict[str, Any] = {
         "k": options.whole_number(k, "-k", problems),
         "sensitive": options.names(sensitive) or None,
@@ -49,7 +54,9 @@ def evaluate(
         "sampling_fraction": options.decimal_number(sampling_fraction, "--sampling-fraction", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
         "seed": options.whole_number(seed, "--seed", problems),
-        "parts": PARTS if class_column is not None else FAST,
+        "clusters": options.whole_number(clusters, "--clusters", problems),
+        "same_order": not shuffled,
+        "parts": tuple(part for part in PARTS if part in wanted),
     }
     if report is not None:
         problems += check_output(report, [original, release])
@@ -71,6 +78,8 @@ def evaluate(
     if report is not None:
         with atomic_output(report) as path:
             path.write_text(evaluation.report(public=public), encoding="utf-8")
+    if charts is not None:
+        save_charts(content, charts)
     if as_json:
         print_json({"ok": True, **content})
     else:
@@ -103,6 +112,9 @@ def _print(found: dict[str, Any], report: Path | None) -> None:
         print_text(
             f"Counts in random ranges are off by {error:.1%} (median of {found['queries']['queries']:,} queries)."
         )
+    if found.get("clusters") and "f_measure" in found["clusters"]:
+        agreement = {name: value for name, value in found["clusters"].items() if isinstance(value, float)}
+        print_table("Clusters", ("measure", "value"), [(n, f"{v:.4f}") for n, v in agreement.items()], right=(1,))
     for note in found["samples"]:
         print_text(f"Sampled: {note}")
     if scores["unreadable"]:

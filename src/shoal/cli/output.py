@@ -25,6 +25,8 @@ STAGES = {
     "write": "Writing",
     "verify": "Verifying",
     "evaluate": "Evaluating",
+    "report": "Reporting",
+    "compare": "Comparing",
 }
 
 

@@ -14,7 +14,7 @@ def tree_levels(hierarchy: Hierarchy, missing: bool) -> tuple[NDArray[np.int32],
     """Ancestors and costs of the leaves of a hierarchy; a missing value is one more leaf right below the root."""
     leaves = len(hierarchy.leaves)
     cost = hierarchy.leaf_counts[hierarchy.ancestors] / leaves
-    cost[hierarchy.ancestors < leaves] = 0.0  # a single leaf loses nothing, however often it is repeated upwards
+    cost[hierarchy.leaf_counts[hierarchy.ancestors] == 1] = 0.0  # a single leaf loses nothing, repeated or not
     cost[-1] = 1.0
     ancestors = hierarchy.ancestors
     if missing:

@@ -1,9 +1,11 @@
-"""The engine of one machine: an algorithm on an encoded table in memory, then the shared repair for its models."""
+"""The engine of one machine: an algorithm on an encoded table in memory, then what all algorithms share."""
 
 from __future__ import annotations
 
+from shoal.algorithms import multi_qid
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.repair import repair
+from shoal.algorithms.suppress import suppress_outliers
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Requirement
 
@@ -15,8 +17,18 @@ def cluster_table(
     context: Context,
     suppression_limit: float = 0.0,
 ) -> Clustering:
-    """Groups that are safe for every model: the algorithm's own, mended where it knows only the group size."""
+    """Groups that are safe for every model: the algorithm's own, mended where it knows only the group size.
+
+    Several quasi-identifier sets are clustered one after the other, unless the algorithm has its own way with them.
+    Where a share of the records may be suppressed, outliers leave their groups at the end.
+    """
+    if multi_qid.applies(requirement) and not algorithm.takes_sets:
+        return multi_qid.cluster_sets(table, requirement, algorithm, context)
     clustering = algorithm.cluster(table, requirement, context)
-    if clustering.boxes is not None or (requirement.size_only and suppression_limit == 0.0):
+    if clustering.boxes is not None:  # the algorithm decides about the released values, and answers for all models
         return clustering
-    return repair(table, clustering, requirement, context)
+    if not requirement.size_only:
+        clustering = repair(table, clustering, requirement, context)
+    if suppression_limit > 0:
+        clustering = suppress_outliers(table, clustering, requirement, suppression_limit)
+    return clustering

@@ -118,6 +118,16 @@ def _choose(
     return np.sort(random.choice(targets, size=allowed, replace=False)).astype(np.int64)
 
 
+def candidates(table: ReadTable, original: pl.DataFrame, seed: int) -> tuple[NDArray[np.int64], bool]:
+    """How many released records fit each original record (of a sample, if all would take too long); at least 1."""
+    names = list(table.columns)
+    rows = _choose(table, original, names, np.random.default_rng([seed, 13]))
+    chosen = original if rows is None else original[rows]
+    domains = {name: table.columns[name].domain for name in names}
+    found = match(table, names, target_positions(chosen.select(names), names, domains))
+    return np.maximum(1, found.records), rows is not None
+
+
 def _own_class_fits(
     table: ReadTable, names: Sequence[str], positions: NDArray[np.float64], rows: NDArray[np.int64]
 ) -> NDArray[np.bool_]:

@@ -25,7 +25,7 @@ def cluster_agreement(
     if not is_installed():
         return {"skipped": "scikit-learn is not installed: pip install 'shoal[eval]'"}
     if not table.aligned:
-        return {"skipped": "the release has fewer records than the original"}
+        return {"skipped": "the rows of release and original do not belong together"}
     random = np.random.default_rng([seed, 41])
     rows = np.sort(random.permutation(original.height)[:largest]).astype(np.int64)
     before = table_features(table, original, rows, scaled=True)

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
-from shoal.evaluate.attack import linkage_attack, singling_out_attack
+from shoal.evaluate.attack import candidates, linkage_attack, singling_out_attack
 from shoal.evaluate.cluster_utility import cluster_agreement
 from shoal.evaluate.combinations import risky_combinations
 from shoal.evaluate.matching import match, target_positions
@@ -56,8 +56,10 @@ class EvaluationOptions:
     sampling_fraction: float | None = None  # share of the population that is in the table: the journalist's risk
     combination_size: int = 3
     queries: int = 1000
+    clusters: int = 6
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
+    same_order: bool = True  # False: the rows of the release are in another order than those of the original
     class_based: bool = True  # False: every record has its own cells, so risk is 1 / candidates, not 1 / class size
     parts: tuple[str, ...] = PARTS
 
@@ -134,12 +136,12 @@ def evaluate_release(
         domains = make_domains(original, find_attributes(original, quasi, missing), hierarchies or {}, missing)
     stages = _Stages(progress, ("loss", *options.parts))
     with stages.stage("loss"):
-        table = read_release(original, release, quasi, domains)
+        table = read_release(original, release, quasi, domains, same_order=options.same_order)
         scores = score_table(table, release, k=options.k, class_column=options.class_column, weights=options.weights)
     found: dict[str, Any] = {}
     samples: list[str] = []
     work: dict[str, Callable[[], Any]] = {
-        "risk": lambda: _risk(table, original, release, options, population),
+        "risk": lambda: _risk(table, original, release, options, population, samples),
         "combinations": lambda: risky_combinations(
             original, quasi, largest=options.combination_size, threshold=options.threshold
         ),
@@ -153,7 +155,7 @@ def evaluate_release(
         if part in options.parts:
             with stages.stage(part):
                 found[part] = work[part]()
-    risk = found.pop("risk", None) or _risk(table, original, release, options, population)
+    risk = found.pop("risk", None) or _risk(table, original, release, options, population, samples)
     if found.get("combinations") and found["combinations"]["largest"] < found["combinations"]["asked"]:
         samples.append(f"combinations of attributes up to {found['combinations']['largest']} columns")
     return Evaluation(
@@ -217,6 +219,7 @@ def _risk(
     release: pl.DataFrame,
     options: EvaluationOptions,
     population: pl.DataFrame | None,
+    samples: list[str],
 ) -> dict[str, Any]:
     before = original_class_sizes(original, list(table.columns))
     fitting = None
@@ -227,10 +230,10 @@ def _risk(
     sizes, members = table.class_sizes, table.class_sizes
     suppressed: NDArray[np.bool_] | None = table.suppressed_classes
     if not options.class_based:
-        names = list(table.columns)
-        places = target_positions(original, names, {name: table.columns[name].domain for name in names})
-        sizes, suppressed = np.maximum(1, match(table, names, places).records), None
-        members = np.ones(original.height, dtype=np.int64)
+        sizes, sampled = candidates(table, original, options.seed)
+        suppressed, members = None, np.ones(sizes.shape[0], dtype=np.int64)
+        if sampled:
+            samples.append(f"the risk of {sizes.shape[0]} of {original.height} records")
     return {
         "threshold": options.threshold,
         "basis": "classes" if options.class_based else "candidates",
@@ -290,7 +293,7 @@ def _models(table: ReadTable, original: pl.DataFrame, options: EvaluationOptions
 def _clusters(
     table: ReadTable, original: pl.DataFrame, options: EvaluationOptions, samples: list[str]
 ) -> dict[str, Any]:
-    found = cluster_agreement(table, original, seed=options.seed)
+    found = cluster_agreement(table, original, clusters=options.clusters, seed=options.seed)
     if found.get("sampled"):
         samples.append(f"the clusters on {found['records']} of {original.height} records")
     return found

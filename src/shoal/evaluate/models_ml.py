@@ -36,7 +36,7 @@ def model_accuracy(
     if not is_installed():
         return {"skipped": "scikit-learn is not installed: pip install 'shoal[eval]'"}
     if not table.aligned:
-        return {"skipped": "the release has fewer records than the original"}
+        return {"skipped": "the rows of release and original do not belong together"}
     labels = text_codes(original[label])[1]
     values = int(labels.max()) + 1
     if values < 2 or values > MOST_LABELS:

@@ -41,7 +41,7 @@ th,td { text-align:left; padding:7px 10px 7px 0; border-bottom:1px solid var(--l
 th { color:var(--soft); font-weight:600; overflow-wrap:normal }
 td.number,th.number { text-align:right; padding-right:16px;
   font-variant-numeric:tabular-nums; white-space:nowrap }
-td.meaning { color:var(--soft); min-width:220px } caption { text-align:left; color:var(--soft); padding-bottom:4px }
+td:first-child { min-width:140px } td.meaning { color:var(--soft); min-width:220px }
 .chart { margin:14px 0 4px; min-height:40px }
 .caption { color:var(--soft); font-size:14px; margin:0 }
 .note { border-left:3px solid var(--main); padding:6px 14px; background:#eef4fb; border-radius:0 6px 6px 0;
@@ -162,7 +162,7 @@ def share(value: float | None) -> str:
     if value is None or value != value:
         return "not known"
     if value == 0 or value >= 0.1:
-        return f"{value:.1%}"
+        return f"{value:.1%}".replace(".0%", "%")
     if value >= 0.001:
         return f"{value:.2%}"
     return f"{value:.3%}" if value >= 0.00001 else "< 0.001%"

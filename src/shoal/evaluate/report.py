@@ -40,7 +40,7 @@ def build_report(
     page.add(_top_cards(summary, evaluation))
     page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE))
     if evaluation is None and summary is not None:
-        page.add(risk_section(page, summary), loss_section(page, summary, public=public))
+        page.add(risk_section(page, summary, public=public), loss_section(page, summary, public=public))
     if evaluation is not None:
         page.add(*evaluation_sections(page, evaluation, public=public))
     if summary is not None:
@@ -70,23 +70,29 @@ def _subtitle(summary: Dict | None, evaluation: Dict | None, public: bool) -> st
 
 
 def _top_cards(summary: Dict | None, evaluation: Dict | None) -> str:
-    """The five numbers that a decision starts from."""
+    """The four numbers that a decision starts from."""
     if evaluation is not None:
         after = evaluation["risk"]["after"]
-        records, smallest = evaluation["records"], after["smallest_class"]
+        records, hidden_among = evaluation["records"], after["smallest_class"]
         before_risk, after_risk = evaluation["risk"]["before"]["highest"], after["highest"]
-        loss = evaluation["scores"]["totals"]["gcp"]
+        loss, by_classes = evaluation["scores"]["totals"]["gcp"], evaluation["risk"].get("basis") != "candidates"
     elif summary is not None:
-        records, smallest = summary["records"], summary["smallest_class"]
+        records, hidden_among = summary["records"], summary["smallest_class"]
         before_risk, after_risk = summary["risk"]["before"]["highest"], summary["risk"]["after"]["highest"]
-        loss = summary["metrics"]["gcp"]
+        loss, by_classes = summary["metrics"]["gcp"], summary["certificate"].get("class_based", True)
+        if not by_classes:
+            hidden_among = round(1 / after_risk) if after_risk else None
     else:
         return ""
-    mood = "good" if smallest is not None and smallest >= 2 else "bad"
+    mood = "good" if hidden_among is not None and hidden_among >= 2 else "bad"
+    if by_classes:
+        hidden = ("Smallest class", count(hidden_among), "Every record looks the same as this many or more.")
+    else:
+        hidden = ("Fewest candidates", count(hidden_among), "This many released records or more fit every person.")
+    change = f"{share(before_risk)} → {share(after_risk)}"
     return cards(
         card("Records", count(records), "People or events in the original table."),
-        card("Smallest class", count(smallest), "Every record looks the same as this many or more.", mood),
-        card("Highest risk", f"{share(before_risk)} → {share(after_risk)}",
-             "Chance to recognise the most exposed person, before and after.", mood),
+        card(*hidden, mood),
+        card("Highest risk", change, "Chance to recognise the most exposed person, before and after.", mood),
         card("Loss (GCP)", number(round(loss, 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."),
-    )  # fmt: skip
+    )

@@ -181,8 +181,11 @@ def _loss(page: Page, evaluation: Dict, *, public: bool) -> str:
     scores = evaluation["scores"]
     parts = [metric_table(scores["totals"], public=public)]
     for key, text in (
-        ("unreadable", "cells could not be read and count as a full loss"),
-        ("not_covering", "cells do not contain the original value and count as a full loss"),
+        ("unreadable", "cells could not be read and count as a full loss (labels need their hierarchy)"),
+        (
+            "not_covering",
+            "cells do not contain the original value and count as lost (are the rows in the same order?)",
+        ),
     ):
         cells = sum(scores[key].values())
         if cells:

@@ -32,19 +32,22 @@ _EXTRA = {
 }
 
 
-def risk_section(page: Page, summary: Dict) -> str:
+def risk_section(page: Page, summary: Dict, *, public: bool) -> str:
     before, after = summary["risk"]["before"], summary["risk"]["after"]
     rows = []
     for name, (title, meaning) in _RISK.items():
         show = count if name == "unique" else share
         rows.append([title, show(before.get(name)), show(after.get(name)), meaning])
+    intro = "How easily a person who is known to be in the table can be recognised by the quasi-identifiers."
+    if public:
+        shown = [[row[0], row[2], row[3]] for row in rows[:2]]
+        return section("Risk", intro, table(["Risk", "In the release", MEANING], shown, numbers=(1,)))
     records = [
         {"measure": _RISK[name][0], "when": when, "value": values[name]}
         for name in ("highest", "average")
         for when, values in (("before", before), ("after", after))
     ]
     chart = page.chart(specs.before_and_after(records, "risk"), "Risk before and after; lower is safer.")
-    intro = "How easily a person who is known to be in the table can be recognised by the quasi-identifiers."
     return section("Risk", intro, table(["Risk", "Before", "After", MEANING], rows, numbers=(1, 2)), chart)
 
 
@@ -114,7 +117,7 @@ def _settings(certificate: Dict) -> list[tuple[str, Any]]:
 
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {_words(part)}" for name, part in value.items())
+        return "; ".join(f"{name}: {_words(part)}" for name, part in value.items() if name != "sha256")
     if isinstance(value, (list, tuple)):
         return ", ".join(_words(part) for part in value)
     return str(value)

@@ -46,7 +46,7 @@ def make_pool(items: int, layers: int, intervals: int, features: int) -> Pool:
 
 
 @kernel
-def _open(
+def open_group(
     pool: Any, seed: Any, count: Any, step: Any, saturates: Any, number_weight: Any, noise: Any, random: Any
 ) -> None:
     """Start a group with the item at `seed`: what all others would add, and a little noise."""
@@ -71,7 +71,7 @@ def _open(
 
 
 @kernel
-def _join(pool: Any, chosen: Any, count: Any, step: Any, saturates: Any, number_weight: Any) -> None:
+def join_group(pool: Any, chosen: Any, count: Any, step: Any, saturates: Any, number_weight: Any) -> None:
     """Let the item at `chosen` join the group; the costs of the others change where it brings something new."""
     for layer in range(pool.columns.shape[0]):
         line = pool.columns[layer]
@@ -105,7 +105,7 @@ def _join(pool: Any, chosen: Any, count: Any, step: Any, saturates: Any, number_
 
 
 @kernel
-def _take(pool: Any, place: Any, last: Any) -> None:
+def take_item(pool: Any, place: Any, last: Any) -> None:
     """Close the gap at `place` with the last remaining item."""
     for layer in range(pool.columns.shape[0]):
         pool.columns[layer, place] = pool.columns[layer, last]
@@ -148,14 +148,14 @@ def grow_groups(
             other = random_below(random, count)
             if groups > 0 and pool.cost[other] > pool.cost[seed]:
                 seed = other
-        _open(pool, seed, count, step, saturates, number_weight, noise, random)
+        open_group(pool, seed, count, step, saturates, number_weight, noise, random)
         size = 0
         chosen = seed
         while True:
             size += pool.weights[chosen]
             group[pool.names[chosen]] = groups
             count -= 1
-            _take(pool, chosen, count)
+            take_item(pool, chosen, count)
             if size >= k:
                 break
             chosen = random_below(random, count)
@@ -164,7 +164,7 @@ def grow_groups(
                 if pool.cost[place] < lowest:
                     lowest = pool.cost[place]
                     chosen = place
-            _join(pool, chosen, count, step, saturates, number_weight)
+            join_group(pool, chosen, count, step, saturates, number_weight)
         total -= size
         groups += 1
     for place in range(count):

@@ -145,7 +145,6 @@ def rebuild(
     pool: Any,
     k: Any,
     trials: Any,
-    temperature: Any,
     tries: Any,
     widest: Any,
     noise: Any,
@@ -204,7 +203,7 @@ def rebuild(
             new = 0.0
             for number in range(total):
                 new += state.energy[chosen[number]]
-        if new <= old - temperature * np.log(random_unit(random)):
+        if new <= old:
             taken += 1
         else:
             _place_all(state, chosen, total, items, before, count)

@@ -210,20 +210,25 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
         turn[number], turn[chosen] = turn[chosen], turn[number]
         place = turn[number]
         one, other = 0.0, 0.0
+        new_to_one, new_to_other = False, False
         for attribute in range(rows.shape[1]):
             code = np.int64(rows[place, attribute])
             if kinds[attribute] == FLAT:
                 if present[0, offsets[attribute] + code] == 0:
+                    new_to_one = True
                     one += steps[attribute]
                 if present[1, offsets[attribute] + code] == 0:
+                    new_to_other = True
                     other += steps[attribute]
                 continue
             bottom, top = low[attribute, 0], high[attribute, 0]
             if code < bottom or code > top:
+                new_to_one = True
                 cost = range_cost(geometry, attribute, min(bottom, code), max(top, code))
                 one += weights[attribute] * cost - costs[attribute, 0]
             bottom, top = low[attribute, 1], high[attribute, 1]
             if code < bottom or code > top:
+                new_to_other = True
                 cost = range_cost(geometry, attribute, min(bottom, code), max(top, code))
                 other += weights[attribute] * cost - costs[attribute, 1]
         delta = loss_one + (first + 1) * one - loss_other - (number - first + 1) * other
@@ -235,7 +240,8 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
             loss_one += one
         else:
             loss_other += other
-        extend_half(geometry, rows[place], side, low, high, present, costs)
+        if (new_to_one and side == 0) or (new_to_other and side == 1):
+            extend_half(geometry, rows[place], side, low, high, present, costs)
     return first, True
 
 

@@ -137,13 +137,16 @@ def _score(price: Any, gain: Any) -> Any:
 
 
 @kernel
-def fill_gains(safety: Any, block: Any, group: Any, other: Any, here: Any, there: Any, tally: Any, gains: Any) -> Any:
+def fill_gains(
+    safety: Any, block: Any, group: Any, other: Any, here: Any, there: Any, tally: Any, polish: Any, gains: Any
+) -> Any:
     """How much deficit is removed when a record of one sort goes to the other group and one of another sort comes.
 
     Records that are alike for every rule are of one sort, so there are few cases. The last line and column mean that
     nobody goes or comes.
-    IN  tally  how many sorts each outline has
-    OUT gains  float64 (sorts + 1, sorts + 1); 0 where the step does not help or hurts the other group
+    IN  tally   how many sorts each outline has
+    IN  polish  both groups are safe and shall stay so: the gain is then 1 for every step that is allowed
+    OUT gains   float64 (sorts + 1, sorts + 1); 0 where the step does not help or hurts the other group
     """
     helpful = False
     for i in range(tally[2] + 1):
@@ -153,20 +156,23 @@ def fill_gains(safety: Any, block: Any, group: Any, other: Any, here: Any, there
             gains[i, j] = 0.0
             if giving >= 0 and taking >= 0:
                 if block.chain[SORT, giving] == block.chain[SORT, taking]:
+                    gains[i, j] = 1.0 if polish else 0.0
                     continue
             elif giving == taking:
                 continue
             elif (giving >= 0 and block.groups[SIZE, group] == 1) or (taking >= 0 and block.groups[SIZE, other] == 1):
                 continue
             deficit = deficit_after(safety, here.row, block.groups[SIZE, group], giving, taking)
-            if deficit > block.scores[DEFICIT, group] - LEAST_GAIN:
+            if deficit > block.scores[DEFICIT, group] - (0.0 if polish else LEAST_GAIN):
                 continue
             other_deficit = deficit_after(safety, there.row, block.groups[SIZE, other], taking, giving)
             if other_deficit > block.scores[DEFICIT, other]:
                 continue
             gains[i, j] = block.scores[DEFICIT, group] - deficit + block.scores[DEFICIT, other] - other_deficit
+            if polish:
+                gains[i, j] = 1.0
             helpful = True
-    return helpful
+    return helpful or polish
 
 
 @kernel
@@ -232,13 +238,14 @@ def weigh_merge(safety: Any, block: Any, group: Any, other: Any, here: Any, pric
 
 @kernel
 def best_step(
-    geometry: Any, safety: Any, block: Any, group: Any, here: Any, there: Any, search: Any, stamp: Any, best: Any
+    geometry: Any, safety: Any, block: Any, group: Any, here: Any, there: Any, search: Any, stamp: Any, polish: Any,
+    best: Any,
 ) -> None:  # fmt: skip
-    """The best step of an unsafe group, into `best`: the nearest groups that can help are tried, up to a number.
+    """The best step of a group, into `best`: the nearest groups that can help are tried, up to a number.
 
-    Outlines are clear before and after.
+    With `polish` the group is safe, and a step is wanted that lowers the loss. Outlines are clear before and after.
     """
-    best[0] = np.inf
+    best[0] = -LEAST_GAIN if polish else np.inf
     best[1] = NOTHING
     best[2] = NOBODY
     tally = search.tally
@@ -249,10 +256,10 @@ def best_step(
     for place in range(found):
         other = search.nearest[place]
         tally[1] = draw_outline(geometry, safety, block, other, there)
-        if place < search.mergers:
+        if place < search.mergers and not polish:
             weigh_merge(safety, block, group, other, here, search.prices[place], best)
         tally[3] = list_sorts(geometry, block, there, tally[1])
-        if search.helpers > 0 and fill_gains(safety, block, group, other, here, there, tally, search.gains):
+        if search.helpers > 0 and fill_gains(safety, block, group, other, here, there, tally, polish, search.gains):
             weigh_steps(geometry, block, group, other, here, there, tally, search.gains, best)
             helpers += 1
         clear_outline(geometry, safety, block, other, there)
@@ -261,6 +268,22 @@ def best_step(
     clear_outline(geometry, safety, block, group, here)
     if best[1] == NOTHING and found > 0:
         best[2] = search.nearest[0]
+
+
+@kernel
+def take_step(geometry: Any, safety: Any, block: Any, group: Any, outline: Any, best: Any) -> None:
+    """Do what `best` says."""
+    kind = np.int64(best[1])
+    other = np.int64(best[2])
+    if kind == MERGE:
+        merge_groups(block, group, other)
+    if kind == EXCHANGE or kind == GIVE:
+        move_record(block, group, other, np.int64(best[3]))
+    if kind == EXCHANGE or kind == TAKE:
+        move_record(block, other, group, np.int64(best[4]))
+    refresh(geometry, safety, block, group, outline)
+    if block.groups[FIRST, other] >= 0:
+        refresh(geometry, safety, block, other, outline)
 
 
 @kernel
@@ -286,26 +309,49 @@ def repair_block(
                     worst = group
         if worst < 0:
             break
-        best_step(geometry, safety, block, worst, here, there, search, stamp, best)
+        best_step(geometry, safety, block, worst, here, there, search, stamp, False, best)
         stamp += groups
-        other = np.int64(best[2])
-        kind = int(best[1])
-        if kind == NOTHING and forced and other >= 0:
-            kind = MERGE
-        if kind == NOTHING:
+        if best[1] == NOTHING and forced and best[2] >= 0:
+            best[1] = MERGE
+        if best[1] == NOTHING:
             given_up[worst] = 1
             continue
-        if kind == MERGE:
-            merge_groups(block, worst, other)
-        if kind == EXCHANGE or kind == GIVE:
-            move_record(block, worst, other, np.int64(best[3]))
-        if kind == EXCHANGE or kind == TAKE:
-            move_record(block, other, worst, np.int64(best[4]))
-        refresh(geometry, safety, block, worst, here)
-        if block.groups[FIRST, other] >= 0:
-            refresh(geometry, safety, block, other, here)
+        take_step(geometry, safety, block, worst, here, best)
     unsafe = 0
     for group in range(groups):
         if block.scores[DEFICIT, group] > 0.0:
             unsafe += 1
     return unsafe
+
+
+@kernel
+def polish_block(
+    geometry: Any, safety: Any, block: Any, here: Any, there: Any, search: Any, rounds: Any, steps: Any
+) -> Any:
+    """Steps between safe groups that lower the loss and leave both safe; returns how many were taken.
+
+    IN  rounds  how often every group is looked at
+    IN  steps   how many steps a group may take in one round
+    The block changes in place.
+    """
+    groups = block.groups.shape[1]
+    best = np.empty(5, dtype=np.float64)
+    stamp = np.int64(1)
+    taken = 0
+    for group in range(groups):
+        refresh(geometry, safety, block, group, here)
+    for _ in range(rounds):
+        before = taken
+        for group in range(groups):
+            for _ in range(steps):
+                if block.scores[LOSS, group] == 0.0 or block.scores[DEFICIT, group] > 0.0:
+                    break
+                best_step(geometry, safety, block, group, here, there, search, stamp, True, best)
+                stamp += groups
+                if best[1] == NOTHING:
+                    break
+                take_step(geometry, safety, block, group, here, best)
+                taken += 1
+        if taken == before:
+            break
+    return taken

@@ -37,7 +37,9 @@ def _reorder(array: NDArray[Any], targets: Int32s, first: int, last: int, scratc
 def split_groups(
     codes: Int32s,  # IN/OUT  (attributes of this QID, rows) int32: in the order of `order`
     weights: Int64s,  # IN/OUT  (rows,) int64: likewise
-    live: Flags,  # IN  (attributes of this QID,) bool: attributes that may still be refined; others are not kept
+    offsets: Int64s,  # IN  (attributes of this QID,) int64: where its codes begin in the next table
+    value_of_code: Int32s,  # IN  (all codes,) int32: the cut value of each code
+    slot_counts: Int32s,  # IN  (values,) int32: 0 for values that are never refined again
     place: int,  # IN  the attribute that is refined, by its place in this QID
     slots: Int32s,  # IN  (size of the attribute,) int32: the child that each code goes to
     children: Int32s,  # IN  (child slots,) int32: the cut value of each child
@@ -89,7 +91,8 @@ def split_groups(
             _reorder(order, targets, first, last, scratch)
             _reorder(weights, targets, first, last, weight_scratch)
             for other in range(codes.shape[0]):
-                if live[other]:
+                # Codes of a value that is never refined again all mean that value: in which order does not matter.
+                if slot_counts[value_of_code[offsets[other] + codes[other, first]]] != 0:
                     _reorder(codes[other], targets, first, last, scratch)
         position = first
         parent_taken = False
@@ -123,7 +126,6 @@ def split_groups(
 def measure_groups(
     codes: Int32s,  # IN  (attributes of this QID, rows) int32: in the order of `order`
     weights: Int64s,  # IN  (rows,) int64: likewise
-    live: Flags,  # IN  (attributes of this QID,) bool: attributes that may still be refined
     refined: int,  # IN  place of the attribute just refined: groups that did not change are measured on it alone
     offsets: Int64s,  # IN  (attributes of this QID,) int64: where its codes begin in the two tables below
     value_of_code: Int32s,  # IN  (all codes,) int32: the cut value of each code
@@ -145,7 +147,7 @@ def measure_groups(
         group = touched[number]
         first, last = start[group], end[group]
         for place in range(codes.shape[0]):
-            if not live[place] or (not changed[number] and place != refined):
+            if not changed[number] and place != refined:
                 continue
             column = codes[place]
             offset = offsets[place]

@@ -71,9 +71,7 @@ def _lift_of_class(column: ReadColumn, scheme: str) -> FloatArray:
     if domain.kind is DomainKind.TREE and domain.hierarchy is not None:
         costs = whd(domain.hierarchy.levels - 1, scheme)
         level = column.cells.level[column.text_of_class]
-        full = column.loss > 0
-        lift = np.where(level >= 0, costs[np.maximum(level, 0)], full * 1.0)
-        return np.asarray(np.where(full, lift, 0.0))
+        return np.asarray(np.where(level >= 0, costs[np.maximum(level, 0)], (column.loss > 0) * 1.0))
     if domain.kind is DomainKind.FLAT:
         return np.asarray((column.loss > 0) * 1.0)  # two levels: the value, and everything
     return column.loss

@@ -68,11 +68,19 @@ class ReadTable:
 
 
 def read_release(
-    original: pl.DataFrame, release: pl.DataFrame, quasi: Sequence[str], domains: Mapping[str, Domain]
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    quasi: Sequence[str],
+    domains: Mapping[str, Domain],
+    *,
+    same_order: bool = True,
 ) -> ReadTable:
-    """Read the quasi-identifiers of a release. Rows belong together when both tables have as many."""
+    """Read the quasi-identifiers of a release.
+
+    Rows are taken to belong together when both tables have as many, unless `same_order` says that they do not.
+    """
     _check(original, release, quasi, domains)
-    aligned = original.height == release.height
+    aligned = same_order and original.height == release.height
     texts: dict[str, pl.Series] = {}
     codes: dict[str, CodeArray] = {}
     for name in quasi:

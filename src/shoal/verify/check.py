@@ -73,7 +73,7 @@ def verify_release(
     if problems:
         raise InputError(problems)
     suppressed = fully_suppressed(release, quasi)
-    exempt = bool(suppressed.any()) and suppressed.mean() <= suppression_limit
+    exempt = bool(suppressed.any() and suppressed.mean() <= suppression_limit)
     checked = ~suppressed if exempt else np.ones(release.height, dtype=np.bool_)
     classes = find_classes(release.filter(pl.Series(checked)) if exempt else release, quasi)
     evidence = Evidence(release, tuple(quasi), classes, checked, hidden, orders or {}, hierarchies or {}, population)

@@ -66,6 +66,22 @@ def test_a_population_lowers_the_journalists_risk(tables: SimpleNamespace) -> No
     assert found.risk["journalist"]["highest"] < found.risk["after"]["highest"]
 
 
+def test_a_shuffled_release_is_scored_without_its_rows(tables: SimpleNamespace) -> None:
+    original, release = tables.anonymized(120, 5)
+    options = EvaluationOptions(k=5, parts=("risk", "attack", "models"), sensitive=("illness",), same_order=False)
+    mixed = release.sample(fraction=1, shuffle=True, seed=1)
+    straight, shuffled = (
+        evaluate_release(original, table, tables.quasi, options, hierarchies=tables.hierarchies)
+        for table in (release, mixed)
+    )
+    assert shuffled.scores.totals == pytest.approx(straight.scores.totals)
+    assert shuffled.scores.not_covering == {}
+    assert shuffled.attack is not None
+    assert shuffled.attack["linkage"]["drawn_success"] is None
+    assert shuffled.attack["linkage"]["fewest_candidates"] >= 5
+    assert "skipped" in shuffled.models
+
+
 def test_releases_without_classes_are_measured_by_candidates(tables: SimpleNamespace) -> None:
     original = pl.DataFrame({"age": [20, 22, 24, 26], "job": ["Lawyer"] * 4, "city": ["A"] * 4})
     ring = original.with_columns(age=pl.Series(["[20, 22]", "[22, 24]", "[24, 26]", "[20, 26]"]))

@@ -121,6 +121,22 @@ def test_the_public_version_tells_nothing_about_attributes(evaluation: dict[str,
     assert "k-anonymity:5" in text
 
 
+def test_the_public_version_of_a_summary_alone() -> None:
+    text = "".join(Reader(build_report(summary_with("diagnosis-date"), public=True)).text)
+    assert "diagnosis-date" not in text
+    assert "77" not in text  # unique records of the original
+    assert "Highest risk" in text
+
+
+def test_releases_without_classes_say_so() -> None:
+    summary = summary_with()
+    summary["certificate"]["class_based"] = False
+    summary["smallest_class"] = 1
+    text = "".join(Reader(build_report(summary)).text)
+    assert "Fewest candidates5" in text
+    assert "Smallest class1" not in text
+
+
 def test_every_number_of_a_table_of_measures_has_its_sentence(evaluation: dict[str, Any]) -> None:
     html = build_report(summary_with(), evaluation)
     for body in re.findall(rf"<th class=meaning>{MEANING}</th></tr></thead><tbody>(.*?)</tbody>", html, re.S):
@@ -176,7 +192,15 @@ def test_the_page_escapes_titles_and_cells() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0, "0.0%"), (1, "100.0%"), (0.05, "5.00%"), (0.0004, "0.040%"), (1e-9, "< 0.001%"), (None, "not known")],
+    [
+        (0, "0%"),
+        (1, "100%"),
+        (0.123, "12.3%"),
+        (0.05, "5.00%"),
+        (0.0004, "0.040%"),
+        (1e-9, "< 0.001%"),
+        (None, "not known"),
+    ],
 )
 def test_shares(value: float | None, expected: str) -> None:
     assert share(value) == expected

@@ -117,4 +117,4 @@ def test_models_say_why_they_were_not_trained(tables: SimpleNamespace) -> None:
     same = original.with_columns(illness=pl.lit("x"))
     assert "values" in model_accuracy(tables.read(same, same), same, "illness")["skipped"]
     shorter = tables.read(original, release.head(40))
-    assert "fewer records" in model_accuracy(shorter, original, "illness")["skipped"]
+    assert "belong together" in model_accuracy(shorter, original, "illness")["skipped"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,6 @@ from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
 
 WORDS = ["A", "b c", " lead", "trail ", "x, y", 'say "hi"', "{C}", "{D, E}", "[1, 2]", "a;b", "é\u2028", "<i>", "=1+1"]
-PATHS = {word: {"up": word[:1]} for word in WORDS}
 TREE = {"top": {"left": WORDS[:4], "middle": {"inner": WORDS[4:8]}, "right": WORDS[8:]}}
 
 
@@ -33,20 +34,14 @@ def frames(draw: st.DrawFn) -> pl.DataFrame:
             "tree": pl.Series(column(st.none() | words), dtype=pl.String),
             "whole": pl.Series(column(st.none() | st.integers(-9, 9)), dtype=pl.Int64),
             "decimal": pl.Series(column(numbers), dtype=pl.Float64),
-            "day": pl.Series(column(st.dates(min_value=pl.date(2000, 1, 1) if False else _day(1), max_value=_day(300)))),
+            "day": pl.Series(column(st.dates(date(2020, 1, 1), date(2020, 12, 31)))),
         }
     )
 
 
-def _day(number: int):  # type: ignore[no-untyped-def]
-    from datetime import date, timedelta
-
-    return date(2020, 1, 1) + timedelta(days=number)
-
-
 @pytest.mark.parametrize("recoding", ["range", "mean", "midpoint"])
 @given(frame=frames(), k=st.integers(2, 4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_every_cell_is_read_and_covers(recoding: str, frame: pl.DataFrame, k: int) -> None:
     result = shoal.anonymize(
         frame, quasi=frame.columns, k=k, algorithm="mondrian", hierarchies={"tree": TREE}, recoding=recoding

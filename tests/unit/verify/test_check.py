@@ -113,9 +113,9 @@ def test_an_empty_release_holds() -> None:
 
 
 def test_orders_of_text_are_numbers_dates_or_given() -> None:
-    release = pl.DataFrame({"age": ["a"] * 2 + ["b"] * 2, "sex": ["m"] * 4, "pay": ["9", "10", "9", "100"]})
+    release = pl.DataFrame({"age": ["a"] * 2 + ["b"] * 2, "sex": ["m"] * 4, "pay": ["9", "10", "10", "100"]})
     assert check("t-closeness:pay:0.5:ordered", release).measured == pytest.approx(0.25)
-    words = release.with_columns(pay=pl.Series(["low", "mid", "low", "high"]))
+    words = release.with_columns(pay=pl.Series(["low", "mid", "mid", "high"]))
     with pytest.raises(InputError) as caught:
         check("t-closeness:pay:0.5:ordered", words)
     assert caught.value.reasons == ("unordered-column",)

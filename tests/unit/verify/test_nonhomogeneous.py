@@ -5,8 +5,14 @@ from datetime import date
 import polars as pl
 import pytest
 
+from shoal.algorithms.base import Context
+from shoal.algorithms.nonhomogeneous import NonHomogeneous
 from shoal.errors import InputError
 from shoal.hierarchies.spec import make_hierarchy
+from shoal.models.base import Requirement
+from shoal.models.k_anonymity import KAnonymity
+from shoal.recode.release import RecodeOptions, recode
+from shoal.testing.contract import ContractTable, contract_tables
 from shoal.verify.nonhomogeneous import check_candidates
 
 ORIGINAL = pl.DataFrame({"age": [20, 25, 30, 35], "town": ["Ahl", "Berg, Ost", "Cott", "Dorf"]})
@@ -66,3 +72,13 @@ def test_a_text_that_says_nothing_fits_nobody() -> None:
 def test_tables_of_different_lengths_are_refused() -> None:
     with pytest.raises(InputError):
         check_candidates(ORIGINAL, ORIGINAL.head(3), ["age"], 2)
+
+
+@pytest.mark.parametrize("table", list(contract_tables()), ids=lambda table: table.name)
+def test_released_boxes_hold_on_every_kind_of_column(table: ContractTable) -> None:
+    """The whole way: cluster, recode to text, read the text back, count."""
+    requirement = Requirement.of([KAnonymity(table.k)])
+    clustering = NonHomogeneous().cluster(table.table, requirement, Context(seed=1))
+    release = recode(table.frame, table.table, table.codebook, clustering, [], RecodeOptions())
+    trees = {column.name: column.hierarchy for column in table.codebook.columns if column.hierarchy is not None}
+    assert check_candidates(table.frame, release, table.frame.columns, table.k, trees).passed

@@ -1,34 +1,99 @@
-"""A first grouping: grow groups record by record in blocks of the table."""
+"""First groupings: grown record by record, or from classes of generalized rows. The better one is the start."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
+from shoal.algorithms.flagship.blocked_rows import blocked_rows
 from shoal.algorithms.flagship.blocks import count_values, cut_table, local_features, make_state, random_state
+from shoal.algorithms.flagship.levels import level_classes
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
+from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.flagship_grow import grow_groups, make_pool
 from shoal.kernels.flagship_state import place_rest
+from shoal.kernels.flagship_wide import grow_wide, join_leftovers
 
 _ALL = 1 << 40  # no limit
+_SMALL_BLOCK = 128
 
 
-def grown_groups(problem: SearchProblem, context: Context, block_size: int) -> IntegerArray:
-    """The group of every item; all groups have at least k records."""
-    blocks = cut_table(problem, block_size, 0.0, context.random(1))
+def grown_groups(problem: SearchProblem, context: Context, reach: int, parts: int) -> IntegerArray:
+    """Grow groups record by record, each from the `reach` items nearest to its first member.
+
+    The table is cut into that many parts, which are grown at the same time.
+    """
+    limit = -(-problem.items // parts)
+    blocks = cut_table(problem, limit, 0.0, context.random(1)) if parts > 1 else [_everything(problem)]
 
     def work(number: int) -> IntegerArray:
-        return _grow_block(problem, blocks[number], context.random(2, number))
+        return _grow_wide(problem, blocks[number], reach, context.random(2, number))
 
+    return _joined(problem, blocks, context.map(work, range(len(blocks))))
+
+
+def _everything(problem: SearchProblem) -> IntegerArray:
+    return np.arange(problem.items, dtype=np.int32)
+
+
+def _grow_wide(
+    problem: SearchProblem, items: IntegerArray, reach: int, generator: np.random.Generator
+) -> IntegerArray:
+    """Groups numbered from 0, or -1 for all if there are fewer than k records."""
+    rows, block_of, order = blocked_rows(
+        problem, problem.item_row[items], problem.item_weight[items], _SMALL_BLOCK, generator
+    )
+    count = items.shape[0]
+    room = min(count, max(reach, 4 * problem.k))
+    pool = make_pool(room, rows.columns.shape[0], rows.numbers.shape[0], rows.step.shape[0])
+    group = np.full(count, -1, dtype=np.int32)
+    living, place_of = np.arange(count), np.arange(count)
+    alive = np.diff(rows.starts)
+    shuffled = generator.permutation(count)
+    random = random_state(generator)
+    place, some = 0, max(1, 2_000_000 // (room + 20 * problem.k))
+    while place < count:
+        place = grow_wide(
+            rows, block_of, pool, problem.saturates, problem.k, some, place, shuffled, living, place_of, alive, random, group
+        )
+    if group.max(initial=-1) >= 0:
+        join_leftovers(rows, block_of, group)
+    found = np.empty_like(group)
+    found[order] = group
+    return found
+
+
+def classed_groups(
+    table: EncodedTable, problem: SearchProblem, context: Context, block_size: int, ratio: float
+) -> IntegerArray | None:
+    """Groups from classes of generalized rows, in blocks; None if no class reaches k anywhere."""
+    blocks = cut_table(problem, block_size, 0.0, context.random(5))
+
+    def work(number: int) -> IntegerArray:
+        generator = context.random(6, number)
+        items = blocks[number]
+        rows, row_of_item = np.unique(problem.item_row[items], return_inverse=True)
+        codes = np.ascontiguousarray(table.codes[:, rows])
+        classes = level_classes(table.attributes, codes, table.weights[rows], problem.k, ratio, generator)
+        group = classes[row_of_item].astype(np.int32)
+        return _split_large(problem, items, place_leftovers(problem, items, group), generator)
+
+    group = _joined(problem, blocks, context.map(work, range(len(blocks))))
+    return group if group.max(initial=-1) >= 0 else None
+
+
+def _joined(problem: SearchProblem, blocks: list[IntegerArray], parts: list[IntegerArray]) -> IntegerArray:
+    """Number the groups of all blocks; blocks without any group join groups of others."""
     group = np.full(problem.items, -1, dtype=np.int32)
     used = 0
-    for block, local in zip(blocks, context.map(work, range(len(blocks))), strict=True):
+    for block, local in zip(blocks, parts, strict=True):
         group[block] = np.where(local >= 0, local + used, -1)
         used += int(local.max(initial=-1)) + 1
-    return place_leftovers(problem, np.arange(problem.items, dtype=np.int32), group)
+    return place_leftovers(problem, _everything(problem), group)
 
 
-def _grow_block(problem: SearchProblem, items: IntegerArray, generator: np.random.Generator) -> IntegerArray:
+def _grow(problem: SearchProblem, items: IntegerArray, generator: np.random.Generator) -> IntegerArray:
     """Groups numbered from 0; the few that are left over join the nearest, unless there is no group at all (-1)."""
     rows = problem.item_row[items]
     features, step = local_features(problem, rows)
@@ -38,20 +103,29 @@ def _grow_block(problem: SearchProblem, items: IntegerArray, generator: np.rando
     pool.names[:] = np.arange(items.shape[0])
     pool.weights[:] = problem.item_weight[items]
     group = np.full(items.shape[0], -1, dtype=np.int32)
-    grow_groups(
-        pool,
-        items.shape[0],
-        step,
-        problem.saturates,
-        problem.number_weight,
-        problem.k,
-        _ALL,
-        0,
-        0.0,
-        random_state(generator),
-        group,
-    )
+    random = random_state(generator)
+    prices = (step, problem.saturates, problem.number_weight)
+    grow_groups(pool, items.shape[0], *prices, problem.k, _ALL, 0, 0.0, random, group)
     return place_leftovers(problem, items, group)
+
+
+def _split_large(
+    problem: SearchProblem, items: IntegerArray, group: IntegerArray, generator: np.random.Generator
+) -> IntegerArray:
+    """Groups of more than 4k items are grown anew inside; a part of a group never loses more than the whole."""
+    if group.max(initial=-1) < 0:
+        return group
+    held = np.bincount(group)
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(held)
+    used = held.shape[0]
+    parted = group.copy()
+    for large in np.flatnonzero(held > 4 * problem.k):
+        members = order[ends[large] - held[large] : ends[large]]
+        local = _grow(problem, items[members], generator)
+        parted[members] = np.where(local == 0, large, local + used - 1)
+        used += int(local.max())
+    return parted
 
 
 def place_leftovers(problem: SearchProblem, items: IntegerArray, group: IntegerArray) -> IntegerArray:
@@ -60,6 +134,13 @@ def place_leftovers(problem: SearchProblem, items: IntegerArray, group: IntegerA
         return group
     largest = int(problem.item_weight[items].sum())
     state = make_state(problem, items, group, count_values(problem.k, 0.0, largest))
-    while place_rest(state):  # groups have room for 2k more; make new room if that was not enough
+    while place_rest(state):  # every group has some room; make new room if that was not enough
         state = make_state(problem, items, state.group, count_values(problem.k, 0.0, largest))
-    return np.asarray(state.group)
+    found: NDArray[np.int32] = state.group
+    return found
+
+
+def total_energy(problem: SearchProblem, group: IntegerArray) -> float:
+    """The energy of all groups with the true cost."""
+    state = make_state(problem, _everything(problem), group, count_values(problem.k, 0.0, problem.records + 1))
+    return float(state.energy.sum())

@@ -22,7 +22,7 @@ _PIECE = 2_000_000  # trials between two chances to interrupt
 
 @dataclass(frozen=True)
 class Round:
-    """What happens in one round. Temperatures are in units of the loss of one record."""
+    """What happens in one round. Temperatures are shares of the loss of an average record."""
 
     block_size: int
     trials: float  # annealing trials per item
@@ -30,26 +30,28 @@ class Round:
     cold: float
     power: float  # of the smoothed cost; 0 is the true cost
     rebuilds: float  # per group
-    rebuild_temperature: float
-    candidates: int = 8
-    near_share: int = 8  # of 16 choices of a neighbouring group, so many go by the nearest rows
-    partners: int = 3
+    near_share: int = 16  # of 16 choices of a neighbouring group, so many go by the nearest rows
+    neighbours: int = 8  # how many nearest rows and candidate groups are known
+    partners: int = 3  # whom a record may change places with, per trial
     polish: int = 1  # moves and swaps after a rebuild, per record
-    noise: float = 0.5
-    fewer: int = 0
     widest: int = 4  # groups that are rebuilt together
+    noise: float = 0.1  # in the choice of records that join a group
+    fewer: int = 4  # of 16 rebuilds, so many make one group less
 
 
 def refine(
-    problem: SearchProblem, group: IntegerArray, plan: Round, context: Context, stream: int
+    problem: SearchProblem, group: IntegerArray, plan: Round, unit: float, context: Context, stream: int
 ) -> tuple[IntegerArray, float]:
-    """One round: the new group of every item, and the energy (true cost) of all groups."""
+    """One round: the new group of every item, and the energy (true cost) of all groups.
+
+    `unit` is the temperature 1: the loss of an average record.
+    """
     blocks = cut_groups(problem, group, plan.block_size, 1.0, context.random(3, stream))
 
     def work(number: int) -> tuple[IntegerArray, float]:
         local = renumber(group[blocks[number]])
         random = random_state(context.random(4, stream, number))
-        state = search_block(problem, blocks[number], local, plan, random)
+        state = search_block(problem, blocks[number], local, plan, unit, random)
         return renumber(state.group), float(state.energy.sum())
 
     refined = np.empty_like(group)
@@ -69,14 +71,19 @@ def renumber(group: IntegerArray) -> IntegerArray:
 
 
 def search_block(
-    problem: SearchProblem, items: IntegerArray, group: IntegerArray, plan: Round, random: NDArray[np.uint64]
+    problem: SearchProblem,
+    items: IntegerArray,
+    group: IntegerArray,
+    plan: Round,
+    unit: float,
+    random: NDArray[np.uint64],
 ) -> State:
     """Anneal and rebuild one block."""
     largest = int(problem.item_weight[items].sum()) + 1
     spare = 2 + int(group.max()) // 10
     state = make_state(problem, items, group, count_values(problem.k, plan.power, largest), spare)
     near = find_near(problem, items, state, plan)
-    for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), plan.hot, plan.cold):
+    for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), unit * plan.hot, unit * plan.cold):
         anneal(state, near, problem.k, part, hot, cold, plan.partners, random)
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
@@ -90,11 +97,11 @@ def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: R
     rows = problem.item_row[items]
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     count = np.diff(starts, append=rows.shape[0]).astype(np.int32)
-    nearest = np.full((starts.shape[0], plan.candidates), -1, dtype=np.int32)
+    nearest = np.full((starts.shape[0], plan.neighbours), -1, dtype=np.int32)
     if plan.near_share > 0:
         columns = np.ascontiguousarray(state.features[starts].T)
         numbers = np.ascontiguousarray(state.numbers[starts].T)
-        cost, best = np.empty(starts.shape[0]), np.empty(plan.candidates)
+        cost, best = np.empty(starts.shape[0]), np.empty(plan.neighbours)
         chunk = max(1, 20 * _PIECE // starts.shape[0])
         for first in range(0, starts.shape[0], chunk):
             last = min(starts.shape[0], first + chunk)
@@ -106,7 +113,7 @@ def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: R
         first=starts.astype(np.int32),
         count=count,
         nearest=nearest,
-        candidates=candidate_groups(state, plan.candidates),
+        candidates=candidate_groups(state, plan.neighbours),
         share=np.array([plan.near_share], dtype=np.int64),
     )
 
@@ -131,7 +138,7 @@ def _rebuild(
     pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
     while rebuilds > 0:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))
-        rebuild(state, near, pool, k, part, plan.rebuild_temperature, plan.polish, plan.widest, plan.noise, plan.fewer, random)
+        rebuild(state, near, pool, k, part, plan.polish, plan.widest, plan.noise, plan.fewer, random)
         rebuilds -= part
 
 

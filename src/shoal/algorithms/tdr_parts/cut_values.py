@@ -44,7 +44,6 @@ class CutValues:
         self.open_values = np.zeros(capacity, dtype=np.bool_)
         self.parts: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}  # bounds and records of the children
         self.roots = np.zeros(table.width, dtype=np.int32)
-        self.live_attributes = np.ones(table.width, dtype=np.bool_)  # attributes that may still be refined
         self.candidates: list[int] = []  # found since they were last taken
         for number in range(table.width):
             self._add_root(number)
@@ -99,10 +98,10 @@ class CutValues:
         self.slot_counts[candidates[~flat]] = 0
         self.open_values[candidates[flat]] = False
 
-    def close_attributes_without(self, live: NDArray[np.int64]) -> None:
-        """Attributes without a candidate never get one again, and need no counting any more."""
-        self.live_attributes = np.bincount(self.attribute[live], minlength=self.table.width) > 0
-        self.slot_counts[self.roots[self.flat & ~self.live_attributes]] = 0
+    def close_roots_without(self, live: NDArray[np.int64]) -> None:
+        """Suppressed values none of which can be disclosed need no counting any more."""
+        remaining = np.bincount(self.attribute[live], minlength=self.table.width)
+        self.slot_counts[self.roots[self.flat & (remaining == 0)]] = 0
 
     def _add_root(self, number: int) -> None:
         attribute = self.table.attributes[number]

@@ -49,7 +49,9 @@ class QidGroups:
         self.count, self._touched_count, smallest = split_groups(
             self.codes,
             self.weights,
-            values.live_attributes[self.attributes],
+            values.offsets[self.attributes],
+            values.value_of_code,
+            values.slot_counts,
             self.qid.attributes.index(attribute),
             slots,
             children,
@@ -72,7 +74,6 @@ class QidGroups:
         measure_groups(
             self.codes,
             self.weights,
-            values.live_attributes[self.attributes],
             self.qid.attributes.index(refined) if refined >= 0 else -1,
             values.offsets[self.attributes],
             values.value_of_code,

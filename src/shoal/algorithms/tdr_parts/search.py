@@ -83,7 +83,7 @@ def refine(
     while True:
         ranking = _rank(live, values, groups, member, distort)
         live = ranking.live
-        values.close_attributes_without(live)
+        values.close_roots_without(live)
         if live.shape[0] == 0:
             break
         place = ranking.best(values)

@@ -1,0 +1,85 @@
+"""`shoal cluster-release`: publish a table for cluster analysis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.output import ProgressBar, print_json, print_table, print_text
+from shoal.errors import Problem
+
+
+def register(app: typer.Typer) -> None:
+    help_text = "Mask a table so that its clusters survive (TDR), and say how well they did."
+    app.command("cluster-release", help=help_text)(cluster_release)
+
+
+def cluster_release(
+    data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="where the release goes")] = None,
+    quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
+    h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same, at least")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="e.g. qid:age+sex:10 instead of -k, or l-diversity:s:2")
+    ] = None,
+    clusters: Annotated[str, typer.Option(help="how many clusters")] = "6",
+    clusterer: Annotated[str, typer.Option(help="kmeans or bisecting")] = "kmeans",
+    mode: Annotated[str, typer.Option(help="information (guided by the clusters) or distort")] = "information",
+    identifiers: Annotated[str | None, typer.Option(help="identifying columns, dropped", metavar="A,B")] = None,
+    cluster_on: Annotated[str | None, typer.Option(help="columns to cluster on (default: all kept)")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    labels: Annotated[bool, typer.Option(help="release the raw cluster labels too")] = False,
+    seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
+    details: Annotated[Path | None, typer.Option(help="taxonomies, cut, steps and scores (JSON)")] = None,
+    report: Annotated[Path | None, typer.Option(help="a page with charts (HTML)")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
+) -> None:
+    from shoal.cluster_release.files import publish_file
+
+    problems: list[Problem] = []
+    wanted: dict[str, Any] = {
+        "clusters": options.whole_number(clusters, "--clusters", problems) or 6,
+        "seed": options.whole_number(seed, "--seed", problems) or 0,
+        "cluster_on": options.names(cluster_on) or None,
+    }
+    if not options.names(quasi):
+        problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex,postcode"))
+    threshold = options.whole_number(h, "-k", problems)
+    with ProgressBar(quiet or as_json) as progress:
+        made = publish_file(
+            data,
+            output,
+            quasi=options.names(quasi),
+            h=threshold,
+            models=tuple(model or ()),
+            hierarchies=hierarchies,
+            missing=tuple(missing or ()),
+            identifiers=options.names(identifiers),
+            clusterer=clusterer,
+            mode=mode,
+            release_labels=labels,
+            details=details,
+            report=report,
+            earlier=problems,
+            progress=progress,
+            **wanted,
+        )
+    content = made.as_dict()
+    if as_json:
+        print_json({"ok": True, "output": str(output), **content})
+    elif not quiet:
+        _print(content, output)
+
+
+def _print(content: dict[str, Any], output: Path | None) -> None:
+    numbers = {name: value for name, value in content["comparison"].items() if isinstance(value, float)}
+    rows = [(name.replace("_", " "), f"{value:.4f}") for name, value in numbers.items()]
+    print_table("Clusters of the release against those of the original", ("measure", "value"), rows, right=(1,))
+    checks = [(check["model"], "holds" if check["passed"] else "FAILS") for check in content["verification"]["checks"]]
+    print_table("Checked on the released values", ("requirement", "result"), checks)
+    print_text(f"{len(content['steps'])} refinements, {content['classes']:,} classes\nwritten: {output}")

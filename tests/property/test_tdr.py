@@ -1,0 +1,228 @@
+"""Top-down refinement against a plain implementation that computes everything anew in every step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.algorithms.base import Context
+from shoal.algorithms.tdr import Tdr
+from shoal.algorithms.tdr_parts.conditions import Qid, without_covered
+from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
+from shoal.models.base import Requirement
+
+TREE_LEVELS = np.array([[0, 1, 2, 3, 4, 5], [6, 6, 7, 8, 8, 8], [9, 9, 9, 10, 10, 10], [11] * 6], dtype=np.int32)
+EMPTY = Requirement(())
+
+
+def attribute(name: str, kind: Kind, size: int) -> EncodedAttribute:
+    if kind is Kind.TREE:
+        ancestors = TREE_LEVELS[:, :size]
+    else:
+        ancestors = np.vstack([np.arange(size), np.full(size, size)]).astype(np.int32)
+    return EncodedAttribute(name, kind, size, np.linspace(0, 1, size), ancestors, np.zeros(ancestors.shape))
+
+
+def encoded(columns: dict[str, tuple[Kind, int, list[int]]], labels: list[int], classes: int = 3) -> EncodedTable:
+    records = np.array([codes for _, _, codes in columns.values()], dtype=np.int32)
+    rows, inverse, weights = np.unique(records, axis=1, return_inverse=True, return_counts=True)
+    return EncodedTable(
+        tuple(attribute(name, kind, size) for name, (kind, size, _) in columns.items()),
+        np.ascontiguousarray(rows),
+        weights.astype(np.int64),
+        inverse.astype(np.int32).ravel(),
+        {"class": EncodedColumn("class", np.array(labels, dtype=np.int32), classes)},
+    )
+
+
+class PlainRefinement:
+    """The definition, without any book-keeping: a cut is a list of (number, set of codes) per attribute."""
+
+    def __init__(
+        self,
+        table: EncodedTable,
+        labels: list[int],
+        qids: list[tuple[tuple[int, ...], int]],
+        distort: bool,
+        possible_splits: bool,
+    ):
+        self.table, self.labels, self.qids, self.distort = table, labels, qids, distort
+        self.possible_splits = possible_splits
+        self.records = [tuple(record) for record in table.record_codes.T.tolist()]
+        self.next_number = 0
+        self.cut: list[list[tuple[int, frozenset[int]]]] = []
+        self.disclosures: dict[tuple[int, int], int] = {}
+        for position, one in enumerate(table.attributes):
+            self.cut.append([(self.number(), frozenset(range(one.size)))])
+            if one.kind is Kind.FLAT:
+                for code in range(one.size):
+                    self.disclosures[position, code] = self.number()
+
+    def number(self) -> int:
+        self.next_number += 1
+        return self.next_number - 1
+
+    def entropy(self, position: int, codes: frozenset[int]) -> float:
+        counts = Counter(
+            label for record, label in zip(self.records, self.labels, strict=True) if record[position] in codes
+        )
+        total = sum(counts.values())
+        return -sum(count / total * log2(count / total) for count in counts.values())
+
+    def size(self, position: int, codes: frozenset[int]) -> int:
+        return sum(record[position] in codes for record in self.records)
+
+    def gain(self, position: int, parts: list[frozenset[int]]) -> float:
+        whole = frozenset().union(*parts)
+        total = self.size(position, whole)
+        rest = sum(
+            self.size(position, part) / total * self.entropy(position, part)
+            for part in parts
+            if self.size(position, part)
+        )
+        gain = self.entropy(position, whole) - rest
+        return gain if gain > 1e-12 else 0.0
+
+    def groups(self, cut, attributes: tuple[int, ...]) -> Counter[tuple[int, ...]]:
+        names = [{code: number for number, codes in cut[position] for code in codes} for position in range(len(cut))]
+        return Counter(tuple(names[position][record[position]] for position in attributes) for record in self.records)
+
+    def candidates(self):
+        """(number, attribute, index of the value in the cut, parts, records)"""
+        for position, one in enumerate(self.table.attributes):
+            for index, (number, codes) in enumerate(self.cut[position]):
+                if one.kind is Kind.FLAT:
+                    if number in self.disclosures.values():
+                        continue
+                    for code in sorted(codes):
+                        if self.size(position, frozenset([code])):
+                            parts = [codes - {code}, frozenset([code])]
+                            yield (
+                                self.disclosures[position, code],
+                                position,
+                                index,
+                                parts,
+                                self.size(position, parts[1]),
+                            )
+                    continue
+                if len(codes) == 1 or self.size(position, codes) == 0:
+                    continue
+                parts = self.tree_parts(one, codes) if one.kind is Kind.TREE else self.interval_parts(position, codes)
+                if parts:
+                    yield number, position, index, parts, self.size(position, codes)
+
+    @staticmethod
+    def tree_parts(one: EncodedAttribute, codes: frozenset[int]) -> list[frozenset[int]]:
+        for level in range(one.levels - 1, -1, -1):
+            nodes = sorted({int(one.ancestors[level, code]) for code in codes})
+            if len(nodes) > 1:
+                return [frozenset(code for code in codes if one.ancestors[level, code] == node) for node in nodes]
+        raise AssertionError("two codes differ at level 0")
+
+    def interval_parts(self, position: int, codes: frozenset[int]) -> list[frozenset[int]] | None:
+        found = []
+        for split in sorted(codes)[1:]:
+            left = frozenset(code for code in codes if code < split)
+            sizes = self.size(position, left), self.size(position, codes - left)
+            needed = max(h for attributes, h in self.qids if position in attributes) if self.possible_splits else 1
+            if min(sizes) >= needed:
+                found.append((self.gain(position, [left, codes - left]), min(sizes), -split, left))
+        if not found:
+            return None
+        best = max(gain for gain, *_ in found)
+        left = max((item for item in found if item[0] >= best - 1e-9), key=lambda item: item[1:3])[3]
+        return [left, codes - left]
+
+    def replaced(self, position: int, index: int, parts, numbers):
+        cut = [list(values) for values in self.cut]
+        cut[position][index : index + 1] = list(zip(numbers, parts, strict=True))
+        return cut
+
+    def step(self) -> tuple[int, int, float] | None:
+        best = None
+        for number, position, index, parts, records in self.candidates():
+            trial = self.replaced(position, index, parts, range(-1, -1 - len(parts), -1))
+            losses, valid = [], True
+            for attributes, threshold in self.qids:
+                if position in attributes:
+                    after = min(self.groups(trial, attributes).values())
+                    valid &= after >= threshold
+                    losses.append(min(self.groups(self.cut, attributes).values()) - after)
+            if valid:
+                score = records if self.distort else self.gain(position, parts) / (sum(losses) / len(losses) + 1)
+                better = best is None or score > best[0] * (1 + 1e-9)
+                tied = best is not None and abs(score - best[0]) <= 1e-9 * best[0]
+                if better or (tied and (records, -number) > best[1:3]):
+                    best = (score, records, -number, position, index, parts)
+        if best is None:
+            return None
+        score, _, number, position, index, parts = best
+        if self.table.attributes[position].kind is Kind.FLAT:
+            numbers = [self.cut[position][index][0], -number]
+        else:
+            numbers = [self.number() for _ in parts]
+        self.cut = self.replaced(position, index, parts, numbers)
+        self.cut[position] = [value for value in self.cut[position] if value[1]]
+        return position, -number, score
+
+
+@st.composite
+def problems(draw):
+    records = draw(st.integers(4, 24))
+    columns = {}
+    for position in range(draw(st.integers(1, 4))):
+        kind = draw(st.sampled_from(list(Kind)))
+        size = draw(st.integers(1, 6))
+        codes = draw(st.lists(st.integers(0, size - 1), min_size=records, max_size=records))
+        columns[f"a{position}"] = (kind, size, codes)
+    labels = draw(st.lists(st.integers(0, 2), min_size=records, max_size=records))
+    names = list(columns)
+    sets = draw(st.lists(st.sets(st.sampled_from(names), min_size=1), min_size=1, max_size=3))
+    sets[0] |= set(names) - set().union(*sets)
+    qids = tuple((tuple(sorted(one)), draw(st.integers(1, max(1, records // 3)))) for one in sets)
+    return columns, labels, qids
+
+
+@given(problems(), st.booleans(), st.booleans())
+@settings(max_examples=120, deadline=None)
+def test_same_steps_as_the_definition(problem, distort, possible):
+    columns, labels, qids = problem
+    table = encoded(columns, labels)
+    mode = "distort" if distort else "information"
+    algorithm = Tdr(class_column="class", mode=mode, qids=qids, possible_splits=possible)
+    clustering = algorithm.cluster(table, EMPTY, Context())
+    names = list(columns)
+    kept = without_covered([Qid(tuple(sorted(names.index(name) for name in one)), h) for one, h in qids])
+    plain = PlainRefinement(table, labels, [(qid.attributes, qid.threshold) for qid in kept], distort, possible)
+    for step in clustering.details["steps"]:
+        position, number, score = plain.step()
+        assert (names[position], number) == (step["attribute"], step["node"])
+        assert score == pytest.approx(step["score"], rel=1e-9)
+    assert plain.step() is None, "a valid refinement was left"
+    assert len(plain.groups(plain.cut, tuple(range(len(names))))) == len(np.unique(clustering.groups))
+    for one, threshold in qids:
+        assert min(plain.groups(plain.cut, tuple(names.index(name) for name in one)).values()) >= threshold
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_every_qid_is_kept_and_boxes_cover_their_records(problem):
+    columns, labels, qids = problem
+    table = encoded(columns, labels)
+    clustering = Tdr(class_column="class", qids=qids).cluster(table, EMPTY, Context())
+    boxes = clustering.boxes
+    low, high = boxes.low[:, boxes.box_of_record], boxes.high[:, boxes.box_of_record]
+    assert (low <= table.record_codes).all()
+    assert (table.record_codes <= high).all()
+    names = list(columns)
+    for one, threshold in qids:
+        places = [names.index(name) for name in one]
+        released = np.vstack([low[places], high[places]])
+        assert np.unique(released, axis=1, return_counts=True)[1].min() >= threshold
+    all_released = np.vstack([low, high])
+    assert np.unique(all_released, axis=1).shape[1] == len(np.unique(clustering.groups))
