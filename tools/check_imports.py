@@ -30,15 +30,8 @@ ALLOWED: dict[str, set[str]] = {
     "engines": {"algorithms", "encode", "models", "kernels"},
     "sample": {"tables", "hierarchies", "job"},
     "cluster_release": {
-        "tables",
-        "hierarchies",
-        "encode",
-        "algorithms",
-        "models",
-        "recode",
-        "verify",
-        "metrics",
-        "evaluate",
+        *("tables", "hierarchies", "encode", "algorithms", "models", "recode", "verify", "metrics", "evaluate"),
+        "charts",
     },
     "testing": {"tables", "hierarchies", "encode", "algorithms", "models", "engines", "recode", "verify", "metrics"},
 }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from shoal.cluster_release.comparison import compare_release
 from shoal.errors import InputError, Problem
-from shoal.evaluate.evaluate import Evaluation, EvaluationOptions, evaluate_release
+from shoal.evaluate.evaluate import Evaluation, EvaluationOptions, evaluate_release, find_attributes
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics.domain import make_domains
 from shoal.progress import ProgressCallback, silent
 from shoal.tables.files import read_table
 from shoal.tables.options import CsvOptions
@@ -26,10 +30,14 @@ def evaluate_files(
     missing: tuple[str, ...] = (),
     population: Path | None = None,
     external: Path | None = None,
+    clusters: int | None = None,
     earlier: Sequence[Problem] = (),
     progress: ProgressCallback = silent,
-) -> tuple[Evaluation, pl.DataFrame, pl.DataFrame]:
-    """The evaluation and the two tables. Without `quasi` every common column that differs is taken."""
+) -> Evaluation:
+    """Evaluate a released file. Without `quasi` every common column that differs is taken.
+
+    With `clusters`, both tables are clustered on their common columns and the two clusterings compared.
+    """
     problems = list(earlier)
     csv = CsvOptions(missing=missing)
     frames: dict[str, pl.DataFrame | None] = {}
@@ -71,7 +79,24 @@ def evaluate_files(
         external=frames["external"],
         progress=progress,
     )
-    return evaluation, first, second
+    if clusters is not None:
+        evaluation = replace(evaluation, clusters=_clusters(first, second, trees, missing, clusters, options.seed))
+    return evaluation
+
+
+def _clusters(
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    missing: tuple[str, ...],
+    clusters: int,
+    seed: int,
+) -> dict[str, Any]:
+    common = [name for name in original.columns if name in release.columns]
+    domains = make_domains(original, find_attributes(original, common, missing), hierarchies, missing)
+    found = compare_release(original, release, domains, clusters=clusters, seed=seed).comparison.as_dict()
+    found.pop("contingency", None)
+    return {**found, "clusters": clusters, "records": original.height}
 
 
 def changed_columns(original: pl.DataFrame, release: pl.DataFrame) -> list[str]:

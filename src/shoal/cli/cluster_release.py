@@ -22,9 +22,7 @@ def cluster_release(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="where the release goes")] = None,
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
     h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same, at least")] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="e.g. qid:age+sex:10 instead of -k, or l-diversity:s:2")
-    ] = None,
+    model: Annotated[list[str] | None, typer.Option(help="e.g. qid:age+sex:10 instead of -k (repeatable)")] = None,
     clusters: Annotated[str, typer.Option(help="how many clusters")] = "6",
     clusterer: Annotated[str, typer.Option(help="kmeans or bisecting")] = "kmeans",
     mode: Annotated[str, typer.Option(help="information (guided by the clusters) or distort")] = "information",

@@ -46,7 +46,7 @@ def evaluate(
     from shoal.evaluation import evaluate_files
 
     problems: list[Problem] = []
-    wanted = {*FAST, *(["models"] if class_column is not None else []), *(["clusters"] if clusters is not None else [])}
+    wanted = {*FAST, *(["models"] if class_column is not None else [])}
     given: dict[str, Any] = {
         "k": options.whole_number(k, "-k", problems),
         "sensitive": options.names(sensitive) or None,
@@ -54,7 +54,6 @@ def evaluate(
         "sampling_fraction": options.decimal_number(sampling_fraction, "--sampling-fraction", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
         "seed": options.whole_number(seed, "--seed", problems),
-        "clusters": options.whole_number(clusters, "--clusters", problems),
         "same_order": not shuffled,
         "parts": tuple(part for part in PARTS if part in wanted),
     }
@@ -62,7 +61,7 @@ def evaluate(
         problems += check_output(report, [original, release])
     chosen = EvaluationOptions(**{name: value for name, value in given.items() if value is not None})
     with ProgressBar(quiet or as_json) as progress:
-        evaluation, _, _ = evaluate_files(
+        evaluation = evaluate_files(
             original,
             release,
             quasi=options.names(quasi),
@@ -71,6 +70,7 @@ def evaluate(
             missing=tuple(missing or ()),
             population=population,
             external=external,
+            clusters=options.whole_number(clusters, "--clusters", problems),
             earlier=problems,
             progress=progress,
         )

@@ -24,11 +24,12 @@ from shoal.tables.files import format_of, read_table, write_table, written_optio
 from shoal.tables.options import CsvOptions
 from shoal.verify.check import verify_release
 
+SHOWN_STEPS = 50
 MEASURES = (
     ("f_measure", "Overall F-measure", "How well each raw cluster is found again: 1 is perfectly."),
     ("match_point", "Match point", "Share of all pairs of records on which both clusterings agree."),
     ("adjusted_rand", "Adjusted Rand index", "Agreement on pairs beyond chance: 1 is equal, 0 is chance."),
-    ("normalized_mutual_information", "Normalised mutual information", "What one clustering tells about the other."),
+    ("mutual_information", "Normalised mutual information", "What one clustering tells about the other."),
 )
 
 
@@ -114,18 +115,17 @@ def cluster_report(made: ClusterRelease) -> str:
     rows = [[title, number(comparison.get(name)), meaning] for name, title, meaning in MEASURES if name in comparison]
     drawn = contingency(contingency_records(comparison["contingency"]))
     chart = page.chart(drawn, "Raw clusters against clusters of the release.")
-    page.add(
-        section(
-            "Clusters", "Two clusterings of the same records.", table(["What", "Value", "Meaning"], rows, (1,)), chart
-        )
-    )
+    measures = table(["What", "Value", "Meaning"], rows, (1,))
+    page.add(section("Clusters", "Two clusterings of the same records.", measures, chart))
     for name, nodes in content["taxonomies"].items():
         if nodes:
             chart = page.chart(grown_taxonomy(taxonomy_records(nodes), name), f"Intervals grown for {name}.")
             page.add(section(f"Intervals of {name}", "Each interval is as wide as its share of the records.", chart))
-    steps = [
-        [str(place + 1), str(step.get("attribute", "")), number(step.get("score"))]
-        for place, step in enumerate(content["steps"][:50])
-    ]
-    page.add(section("Refinements", "The first fifty, in order.", table(["Step", "Attribute", "Score"], steps, (0, 2))))
+    shown = enumerate(content["steps"][:SHOWN_STEPS], start=1)
+    steps = [[str(place), str(step.get("attribute", "")), number(step.get("score"))] for place, step in shown]
+    page.add(
+        section(
+            "Refinements", f"The first {SHOWN_STEPS}, in order.", table(["Step", "Attribute", "Score"], steps, (0, 2))
+        )
+    )
     return page.html()

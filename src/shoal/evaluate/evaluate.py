@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.evaluate.attack import candidates, linkage_attack, singling_out_attack
-from shoal.evaluate.cluster_utility import cluster_agreement
 from shoal.evaluate.combinations import risky_combinations
 from shoal.evaluate.matching import match, target_positions
 from shoal.evaluate.models_ml import model_accuracy
@@ -42,7 +41,7 @@ from shoal.progress import Progress, ProgressCallback, silent
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
 
-PARTS = ("risk", "combinations", "attack", "utility", "queries", "models", "clusters")
+PARTS = ("risk", "combinations", "attack", "utility", "queries", "models")
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,6 @@ class EvaluationOptions:
     sampling_fraction: float | None = None  # share of the population that is in the table: the journalist's risk
     combination_size: int = 3
     queries: int = 1000
-    clusters: int = 6
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
     same_order: bool = True  # False: the rows of the release are in another order than those of the original
@@ -78,7 +76,7 @@ class Evaluation:
     utility: dict[str, Any] | None = None
     queries: dict[str, Any] | None = None
     models: dict[str, Any] | None = None
-    clusters: dict[str, Any] | None = None
+    clusters: dict[str, Any] | None = None  # how well clusters are kept; filled in by who asks for it
     samples: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -149,7 +147,6 @@ def evaluate_release(
         "utility": lambda: utility(table, original, release, _kept(table, original, release, options)),
         "queries": lambda: query_errors(table, original, queries=options.queries, seed=options.seed),
         "models": lambda: _models(table, original, options, samples),
-        "clusters": lambda: _clusters(table, original, options, samples),
     }
     for part in PARTS:
         if part in options.parts:
@@ -287,13 +284,4 @@ def _models(table: ReadTable, original: pl.DataFrame, options: EvaluationOptions
     found = model_accuracy(table, original, labels[0], seed=options.seed)
     if found.get("sampled"):
         samples.append(f"the models on {found['trained_on'] + found['tested_on']} of {original.height} records")
-    return found
-
-
-def _clusters(
-    table: ReadTable, original: pl.DataFrame, options: EvaluationOptions, samples: list[str]
-) -> dict[str, Any]:
-    found = cluster_agreement(table, original, clusters=options.clusters, seed=options.seed)
-    if found.get("sampled"):
-        samples.append(f"the clusters on {found['records']} of {original.height} records")
     return found

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.evaluate.cluster_utility import cluster_agreement
 from shoal.evaluate.models_ml import model_accuracy
 from shoal.evaluate.queries import _answer, _condition, query_errors
 from shoal.evaluate.utility import cramer, utility
@@ -98,18 +97,6 @@ def test_models_trained_on_an_exact_release_are_those_of_the_original(tables: Si
     for model in ("gradient boosting", "logistic regression"):
         assert accuracy[model, "release"] == accuracy[model, "original"]
         assert accuracy[model, "original"] > accuracy[model, "majority"]
-
-
-def test_clusters_of_an_exact_release_are_those_of_the_original(tables: SimpleNamespace) -> None:
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    original, release = tables.anonymized(300, 10)
-    exact = cluster_agreement(tables.read(original, original), original, clusters=3)
-    assert exact["adjusted_rand"] == pytest.approx(1)
-    assert exact["f_measure"] == pytest.approx(1)
-    masked = cluster_agreement(tables.read(original, release), original, clusters=3)
-    assert masked["adjusted_rand"] <= 1
-    stars = original.with_columns([pl.lit("*").alias(name) for name in tables.quasi])
-    assert "different records" in cluster_agreement(tables.read(original, stars), original)["skipped"]
 
 
 def test_models_say_why_they_were_not_trained(tables: SimpleNamespace) -> None:
