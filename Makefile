@@ -18,8 +18,9 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/python tools/check_imports.py
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.scaling
 
 experiments: $(VENV)/.dev
 	$(BIN)/python -m experiments.run

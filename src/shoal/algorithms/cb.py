@@ -22,7 +22,8 @@ Deviations and choices. Means are over a global order of the values, as in the p
 the order of their hierarchy, else in that of the text; so are distances with `join="centres"`. Otherwise the loss is
 that of what is released: ranges for numbers, the common ancestor for categories with a hierarchy, the set for others
 (the paper releases ranges throughout). The half that is too small gets the records that lose least by the move. Rounds
-that can only repeat the last one are skipped. The paper deals into floor(|G| / l) groups; with k above l groups of l
+that can only repeat the last one are skipped. Groups of more than 16,384 records are shuffled once, and each round
+begins at another place of that order. The paper deals into floor(|G| / l) groups; with k above l groups of l
 records would be too small, so fewer are made, as many as keep k records and l-diversity. Several l-diverse columns
 are all kept; models of other kinds are left to the repair that follows every algorithm.
 """

@@ -87,7 +87,7 @@ def _make_safe(
     """Make anew if need be, mend, polish."""
     safety = bind_safety(requirement, table)
     bench = Workbench.of(table, safety, context)
-    if deficits.sum() > BEYOND_REPAIR * table.records:
+    if safety.complete and deficits.sum() > BEYOND_REPAIR * table.records:
         groups, count = renumber(stratified_groups(table, safety, find_sorts(safety.codes), requirement.k))
         deficits = requirement.deficits(table, groups, count)
     groups = _mend(bench, groups, deficits > 0, requirement)
@@ -158,7 +158,19 @@ def _merge_on(
         sizes = np.bincount(groups, minlength=count)
         target = np.arange(count)
         for block in cut_blocks(group_centres(table, groups, sizes), BLOCKS[0]):
-            for place in np.flatnonzero(unsafe[block]):
-                neighbour = place + 1 if place + 1 < block.shape[0] else place - 1
-                target[block[place]] = target[block[neighbour]]
+            _join_neighbours(block, unsafe, target)
         groups, count = renumber(target[groups].astype(np.int32))
+
+
+def _join_neighbours(block: NDArray[np.int64], unsafe: NDArray[np.bool_], target: NDArray[np.int64]) -> None:
+    """Every unsafe group of a block joins the next one, or the one before if it is the last; `target` is changed."""
+    place = 0
+    while place < block.shape[0]:
+        if not unsafe[block[place]]:
+            place += 1
+        elif place + 1 < block.shape[0]:
+            target[block[place + 1]] = target[block[place]]
+            place += 2
+        else:
+            target[block[place]] = target[block[place - 1]]
+            place += 1

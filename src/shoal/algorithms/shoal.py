@@ -18,7 +18,7 @@ no faster than n log n (the cuts into blocks).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
@@ -81,14 +81,19 @@ def _start(
     table: EncodedTable, problem: SearchProblem, schedule: Schedule, context: Context
 ) -> tuple[IntegerArray, float]:
     """The first grouping that loses least, and its energy."""
+    alone = replace(context, threads=1)  # with one block for all, the threads are better used on several tries
+    several = problem.items <= schedule.classed_block
+
+    def classed(ratio: float) -> IntegerArray | None:
+        return classed_groups(table, problem, alone if several else context, schedule.classed_block, ratio)
+
     starts = []
     if problem.saturates.any():
-        for ratio in schedule.price_ratios:
-            classed = classed_groups(table, problem, context, schedule.classed_block, ratio)
-            if classed is not None:
-                starts.append(renumber(classed))
+        ratios = schedule.price_ratios
+        found = context.map(classed, ratios) if several else [classed(ratio) for ratio in ratios]
+        starts = [renumber(group) for group in found if group is not None]
     if not starts:
-        starts.append(renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts)))
+        starts = [renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts))]
     energies = [total_energy(problem, group) for group in starts]
     best = min(range(len(starts)), key=energies.__getitem__)
     return starts[best], energies[best]

@@ -23,7 +23,7 @@ from shoal.kernels.safety import CLOSE_EQUAL, CLOSE_HIERARCHICAL, CLOSE_ORDERED,
 from shoal.kernels.stratified import set_deficit, set_loss
 from shoal.models.safety import empty_row
 
-SHARE_OF_PLAIN_CUTS = 0.5
+SHARE_OF_PLAIN_CUTS = 0.9
 
 Records = NDArray[np.int64]
 

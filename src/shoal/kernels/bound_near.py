@@ -33,7 +33,9 @@ class BlockedRows(NamedTuple):
 @kernel
 def fill_blocks(rows: Any) -> None:
     """Fill absent, low, high and most_reached."""
-    rows.absent[:, :] = 1
+    for feature in range(rows.absent.shape[0]):
+        for block in range(rows.absent.shape[1]):
+            rows.absent[feature, block] = 1
     for block in range(rows.starts.shape[0] - 1):
         start, stop = rows.starts[block], rows.starts[block + 1]
         for layer in range(rows.columns.shape[0]):
@@ -55,7 +57,8 @@ def fill_blocks(rows: Any) -> None:
 @kernel
 def block_distances(rows: Any, row: Any, least: Any) -> None:
     """least[block] = no row of the block is nearer to the row than this."""
-    least[:] = 0.0
+    for block in range(least.shape[0]):
+        least[block] = 0.0
     for layer in range(rows.columns.shape[0]):
         feature = rows.columns[layer, row]
         price = rows.step[feature]
@@ -72,7 +75,8 @@ def block_distances(rows: Any, row: Any, least: Any) -> None:
 @kernel
 def row_distances(rows: Any, row: Any, start: Any, stop: Any, cost: Any) -> None:
     """cost[0 : stop - start] = the loss of the box that the row spans with each row of a block."""
-    cost[: stop - start] = 0.0
+    for place in range(stop - start):
+        cost[place] = 0.0
     for layer in range(rows.columns.shape[0]):
         line = rows.columns[layer]
         feature = line[row]

@@ -62,7 +62,7 @@ def bisect(
     IN/OUT order  int64 (records,)
     IN/OUT state  uint64 (1,) random stream of this node
     """
-    load_group(codes, order, begin, size, work)
+    load_group(codes, order, begin, size, work, state)
     random_centres(geometry, work, size, state)
     best, chosen, settled = np.inf, 0, False
     for number in range(rounds):

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
-from shoal.kernels.flagship_state import energy_after, insert_item, remove_item, swap_changes, swap_items
+from shoal.kernels.flagship_state import try_move, try_swap
 
 
 @kernel
@@ -41,16 +41,18 @@ def find_candidates(state: Any, costs: Any, first: Any, last: Any, candidates: A
     """For the items first..last-1 the groups, other than their own, whose energy grows least by taking them.
 
     IN  costs       float32 (features, groups) of joining_costs
-    OUT candidates  int32 (items, wanted), best first; -1 where there are fewer groups
+    OUT candidates  int64 (items, wanted), best first; -1 where there are fewer groups
     OUT scores      float32 (groups,), best float32 (wanted,): scratch
     """
     wanted = candidates.shape[1]
     groups = state.size.shape[0]
     for item in range(first, last):
-        candidates[item, :] = -1
+        for place in range(wanted):
+            candidates[item, place] = -1
         if state.weight[item] > 1:
             continue
-        scores[:] = 0.0
+        for group in range(groups):
+            scores[group] = 0.0
         for layer in range(state.features.shape[1]):
             line = costs[state.features[item, layer]]
             for group in range(groups):
@@ -97,25 +99,12 @@ def anneal(state: Any, near: Any, k: Any, trials: Any, hot: Any, cold: Any, part
         if other < 0 or other == group or state.weight[item] > 1 or state.held[other] == 0:
             continue
         limit = -temperature * np.log(random_unit(random))
-        if state.size[group] > k and state.held[other] < state.room[other]:
-            less = energy_after(state, group, item, -1)
-            more = energy_after(state, other, -1, item)
-            if less + more - state.energy[group] - state.energy[other] <= limit:
-                remove_item(state, item)
-                insert_item(state, item, other)
-                state.energy[group] = less
-                state.energy[other] = more
-                taken += 1
-                continue
+        if state.size[group] > k and state.held[other] < state.room[other] and try_move(state, item, other, limit):
+            taken += 1
+            continue
         for _ in range(partners):
             partner = state.members[state.first[other] + random_below(random, state.held[other])]
-            if state.weight[partner] > 1:
-                continue
-            less, more = swap_changes(state, group, item, other, partner)
-            if less + more <= limit:
-                swap_items(state, item, partner)
-                state.energy[group] += less
-                state.energy[other] += more
+            if state.weight[partner] == 1 and try_swap(state, item, partner, limit):
                 taken += 1
                 break
     return taken

@@ -95,12 +95,13 @@ def cut_blocks(
     """
     items = features.shape[0]
     order = np.arange(items)
-    starts = [0]
-    stops = [items]
+    stack = np.empty((items + 1, 2), dtype=np.int64)  # parts still to be cut
+    stack[0, 0], stack[0, 1] = 0, items
+    parts = 1
     blocks = 0
-    while len(starts) > 0:
-        start = starts.pop()
-        stop = stops.pop()
+    while parts > 0:
+        parts -= 1
+        start, stop = stack[parts, 0], stack[parts, 1]
         total = 0
         for place in range(start, stop):
             total += weight[order[place]]
@@ -120,8 +121,7 @@ def cut_blocks(
                     middle += 1
         if middle == start or middle == stop:
             middle = (start + stop) // 2  # all alike: any halves will do
-        starts.append(start)
-        stops.append(middle)
-        starts.append(middle)
-        stops.append(stop)
+        stack[parts, 0], stack[parts, 1] = start, middle
+        stack[parts + 1, 0], stack[parts + 1, 1] = middle, stop
+        parts += 2
     return blocks

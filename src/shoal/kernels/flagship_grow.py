@@ -22,7 +22,7 @@ Pool = namedtuple(
     [
         "columns",  # int32 (layers, items) features of the items that are left
         "numbers",  # float64 (intervals, items)
-        "names",  # int32 (items,) what to call them in the answer
+        "names",  # int64 (items,) what to call them in the answer
         "weights",  # int64 (items,)
         "cost",  # float64 (items,) what each would add to the group
         "have",  # uint8 (features,) the features of the group
@@ -36,7 +36,7 @@ def make_pool(items: int, layers: int, intervals: int, features: int) -> Pool:
     return Pool(
         columns=np.zeros((layers, items), dtype=np.int32),
         numbers=np.zeros((intervals, items)),
-        names=np.zeros(items, dtype=np.int32),
+        names=np.zeros(items, dtype=np.int64),
         weights=np.ones(items, dtype=np.int64),
         cost=np.zeros(items),
         have=np.zeros(features, dtype=np.uint8),
@@ -52,7 +52,8 @@ def open_group(
     """Start a group with the item at `seed`: what all others would add, and a little noise."""
     for place in range(count):
         pool.cost[place] = noise * random_unit(random) if noise > 0.0 else 0.0
-    pool.have[:] = 0
+    for feature in range(pool.have.shape[0]):
+        pool.have[feature] = 0
     for layer in range(pool.columns.shape[0]):
         line = pool.columns[layer]
         feature = line[seed]
@@ -136,7 +137,7 @@ def grow_groups(
     random items the one farthest from the last group opens the next one. `noise` is added to what an item costs.
 
     IN/OUT pool   used up
-    OUT    group  int32 (items,) by name
+    OUT    group  int64 (items,) by name
     """
     total = 0
     for place in range(count):

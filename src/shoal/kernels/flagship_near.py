@@ -13,11 +13,11 @@ from shoal.kernels.flagship_random import random_below
 Near = namedtuple(
     "Near",
     [
-        "row",  # int32 (items,) the row of each item within the block
-        "first",  # int32 (rows,) the first item of each row; the items of a row are neighbours
-        "count",  # int32 (rows,) how many items it has
-        "nearest",  # int32 (rows, wanted) the nearest rows, the row itself first; -1 where there are fewer
-        "candidates",  # int32 (items, wanted) the groups that each item would make least worse
+        "row",  # int64 (items,) the row of each item within the block
+        "first",  # int64 (rows,) the first item of each row; the items of a row are neighbours
+        "count",  # int64 (rows,) how many items it has
+        "nearest",  # int64 (rows, wanted) the nearest rows, the row itself first; -1 where there are fewer
+        "candidates",  # int64 (items, wanted) the groups that each item would make least worse
         "share",  # int64 (1,) how many of 16 choices go by the nearest rows, the others by the candidate groups
     ],
 )
@@ -39,12 +39,13 @@ def nearest_rows(
     """Fill nearest[start:stop] by comparing with all rows of the block.
 
     IN  columns  int32 (layers, rows), numbers float64 (intervals, rows)
-    OUT nearest  int32 (rows, wanted); cost float64 (rows,), best float64 (wanted,): scratch
+    OUT nearest  int64 (rows, wanted); cost float64 (rows,), best float64 (wanted,): scratch
     """
     rows = nearest.shape[0]
     wanted = nearest.shape[1]
     for row in range(start, stop):
-        cost[:] = 0.0
+        for other in range(rows):
+            cost[other] = 0.0
         for layer in range(columns.shape[0]):
             line = columns[layer]
             feature = line[row]
@@ -80,6 +81,6 @@ def neighbour_group(state: Any, near: Any, item: Any, random: Any) -> Any:
     if random_below(random, 16) < near.share[0]:
         row = near.nearest[near.row[item], random_below(random, near.nearest.shape[1])]
         if row < 0:
-            return np.int32(-1)
+            return np.int64(-1)
         return state.group[near.first[row] + random_below(random, near.count[row])]
     return near.candidates[item, random_below(random, near.candidates.shape[1])]

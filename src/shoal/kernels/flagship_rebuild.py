@@ -10,24 +10,7 @@ from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_grow import grow_groups
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
-from shoal.kernels.flagship_state import energy_after, insert_item, remove_item
-
-
-@kernel
-def clear_group(state: Any, group: Any) -> None:
-    """Forget all members of a group."""
-    start = state.first[group]
-    for place in range(start, start + state.held[group]):
-        item = state.members[place]
-        for layer in range(state.features.shape[1]):
-            state.counts[group, state.features[item, layer]] = 0
-    state.spread[group, :] = 0.0
-    state.reach[group, :] = 0.0
-    state.extremes[group, :, 0:2] = np.inf
-    state.extremes[group, :, 2:4] = -np.inf
-    state.size[group] = 0
-    state.held[group] = 0
-    state.energy[group] = 0.0
+from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item, try_move, try_swap
 
 
 @kernel
@@ -83,21 +66,21 @@ def _gather(state: Any, pool: Any, chosen: Any, found: Any, items: Any, before: 
 def _place_all(state: Any, chosen: Any, found: Any, items: Any, groups: Any, count: Any) -> Any:
     """Empty the chosen groups and fill them by `groups` (-1: where it costs least). Returns their energy."""
     for number in range(found):
-        clear_group(state, chosen[number])
+        clear_group(state, chosen[number], False)
     for place in range(count):
         if groups[place] >= 0:
             insert_item(state, items[place], groups[place])
     energy = 0.0
     for number in range(found):
         if state.size[chosen[number]] > 0:
-            state.energy[chosen[number]] = energy_after(state, chosen[number], -1, -1)
+            state.energy[chosen[number]] = energy_after(state, chosen[number], NOBODY, NOBODY)
     for place in range(count):
         if groups[place] < 0:
-            best, least, after = -1, np.inf, 0.0
+            best, least, after = NOBODY, np.inf, 0.0
             for number in range(found):
                 group = chosen[number]
                 if state.size[group] > 0 and state.held[group] < state.room[group]:
-                    new = energy_after(state, group, -1, items[place])
+                    new = energy_after(state, group, NOBODY, items[place])
                     if new - state.energy[group] < least:
                         best, least, after = group, new - state.energy[group], new
             insert_item(state, items[place], best)
@@ -116,26 +99,10 @@ def polish(state: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, 
         other = chosen[random_below(random, found)]
         if other == group or state.held[other] == 0:
             continue
-        old = state.energy[group] + state.energy[other]
-        if state.size[group] > k and state.held[other] < state.room[other]:
-            less = energy_after(state, group, item, -1)
-            more = energy_after(state, other, -1, item)
-            if less + more < old - 1e-12:
-                remove_item(state, item)
-                insert_item(state, item, other)
-                state.energy[group] = less
-                state.energy[other] = more
-                continue
+        if state.size[group] > k and state.held[other] < state.room[other] and try_move(state, item, other, -1e-12):
+            continue
         partner = state.members[state.first[other] + random_below(random, state.held[other])]
-        less = energy_after(state, group, item, partner)
-        more = energy_after(state, other, partner, item)
-        if less + more < old - 1e-12:
-            remove_item(state, item)
-            remove_item(state, partner)
-            insert_item(state, item, other)
-            insert_item(state, partner, group)
-            state.energy[group] = less
-            state.energy[other] = more
+        try_swap(state, item, partner, -1e-12)
 
 
 @kernel
@@ -155,8 +122,8 @@ def rebuild(
     most = pool.names.shape[0]
     chosen = np.empty(most // k + widest, dtype=np.int64)
     items = np.empty(most, dtype=np.int64)
-    before = np.empty(most, dtype=np.int32)
-    after = np.empty(most, dtype=np.int32)
+    before = np.empty(most, dtype=np.int64)
+    after = np.empty(most, dtype=np.int64)
     spare = np.empty(state.size.shape[0], dtype=np.int64)
     spares = 0
     for group in range(state.size.shape[0]):

@@ -24,6 +24,8 @@ import numpy as np
 
 from shoal.kernels.compile import kernel
 
+NOBODY = np.int64(-1)
+
 State = namedtuple(
     "State",
     [
@@ -34,7 +36,7 @@ State = namedtuple(
         "saturates",  # uint8 (layers,) 1 for the layers of trees
         "number_weight",  # float64 (intervals,)
         "value_of_count",  # float64 (largest size + 2,) the function f
-        "group",  # int32 (items,)
+        "group",  # int64 (items,)
         "size",  # int64 (groups,) total weight
         "energy",  # float64 (groups,)
         "counts",  # int32 (groups, features)
@@ -44,10 +46,25 @@ State = namedtuple(
         "first",  # int64 (groups,) where the members of a group start
         "room",  # int64 (groups,) how many members fit
         "held",  # int64 (groups,) how many there are
-        "members",  # int32 (slots,)
-        "slot",  # int32 (items,) position within the group's members
+        "members",  # int64 (slots,)
+        "slot",  # int64 (items,) position within the group's members
     ],
 )
+
+
+@kernel
+def widen(extremes: Any, group: Any, interval: Any, number: Any) -> None:
+    """Take one more number into the extremes of a group."""
+    if number < extremes[group, interval, 0]:
+        extremes[group, interval, 1] = extremes[group, interval, 0]
+        extremes[group, interval, 0] = number
+    elif number < extremes[group, interval, 1]:
+        extremes[group, interval, 1] = number
+    if number > extremes[group, interval, 3]:
+        extremes[group, interval, 2] = extremes[group, interval, 3]
+        extremes[group, interval, 3] = number
+    elif number > extremes[group, interval, 2]:
+        extremes[group, interval, 2] = number
 
 
 @kernel
@@ -55,35 +72,43 @@ def scan_extremes(state: Any, group: Any) -> None:
     """Find the two lowest and two highest numbers of a group anew."""
     start = state.first[group]
     for interval in range(state.numbers.shape[1]):
-        low = second_low = np.inf
-        high = second_high = -np.inf
+        state.extremes[group, interval, 0] = state.extremes[group, interval, 1] = np.inf
+        state.extremes[group, interval, 2] = state.extremes[group, interval, 3] = -np.inf
         for place in range(start, start + state.held[group]):
             item = state.members[place]
             number = state.numbers[item, interval]
             for _ in range(min(2, state.weight[item])):
-                if number < low:
-                    second_low = low
-                    low = number
-                elif number < second_low:
-                    second_low = number
-                if number > high:
-                    second_high = high
-                    high = number
-                elif number > second_high:
-                    second_high = number
-        state.extremes[group, interval, 0] = low
-        state.extremes[group, interval, 1] = second_low
-        state.extremes[group, interval, 2] = second_high
-        state.extremes[group, interval, 3] = high
+                widen(state.extremes, group, interval, number)
+
+
+@kernel
+def clear_group(state: Any, group: Any, everything: Any) -> None:
+    """Forget all members of a group; `everything`: also counts that no member explains."""
+    start = state.first[group]
+    if everything:
+        for feature in range(state.counts.shape[1]):
+            state.counts[group, feature] = 0
+    else:
+        for place in range(start, start + state.held[group]):
+            item = state.members[place]
+            for layer in range(state.features.shape[1]):
+                state.counts[group, state.features[item, layer]] = 0
+    for layer in range(state.features.shape[1]):
+        state.spread[group, layer] = 0.0
+        state.reach[group, layer] = 0.0
+    for interval in range(state.numbers.shape[1]):
+        state.extremes[group, interval, 0] = state.extremes[group, interval, 1] = np.inf
+        state.extremes[group, interval, 2] = state.extremes[group, interval, 3] = -np.inf
+    state.size[group] = 0
+    state.held[group] = 0
+    state.energy[group] = 0.0
 
 
 @kernel
 def fill_state(state: Any) -> None:
     """Sizes, counts, members and energies from `state.group` (-1: in no group yet)."""
-    state.size[:] = 0
-    state.held[:] = 0
-    state.counts[:, :] = 0
-    state.reach[:, :] = 0.0
+    for group in range(state.size.shape[0]):
+        clear_group(state, group, True)
     layers = state.features.shape[1]
     for item in range(state.group.shape[0]):
         group = state.group[item]
@@ -107,7 +132,6 @@ def fill_state(state: Any) -> None:
 @kernel
 def measure_all(state: Any) -> None:
     """Spread and energy of every group from its counts, with the present `value_of_count`."""
-    state.spread[:, :] = 0.0
     for group in range(state.size.shape[0]):
         start = state.first[group]
         for layer in range(state.features.shape[1]):
@@ -123,7 +147,7 @@ def measure_all(state: Any) -> None:
                 if state.counts[group, feature] < 0:
                     state.counts[group, feature] = -state.counts[group, feature]
             state.spread[group, layer] = total
-        state.energy[group] = energy_after(state, group, -1, -1)
+        state.energy[group] = energy_after(state, group, NOBODY, NOBODY)
 
 
 @kernel
@@ -177,10 +201,10 @@ def place_rest(state: Any) -> Any:
     for item in range(state.group.shape[0]):
         if state.group[item] >= 0:
             continue
-        best, least, after = -1, np.inf, 0.0
+        best, least, after = NOBODY, np.inf, 0.0
         for group in range(state.size.shape[0]):
             if state.size[group] > 0 and state.held[group] < state.room[group]:
-                energy = energy_after(state, group, -1, item)
+                energy = energy_after(state, group, NOBODY, item)
                 if energy - state.energy[group] < least:
                     best, least, after = group, energy - state.energy[group], energy
         if best < 0:
@@ -231,17 +255,7 @@ def insert_item(state: Any, item: Any, group: Any) -> None:
     state.group[item] = group
     for interval in range(state.numbers.shape[1]):
         number = state.numbers[item, interval]
-        extremes = state.extremes[group, interval]
-        if number < extremes[0]:
-            extremes[1] = extremes[0]
-            extremes[0] = number
-        elif number < extremes[1]:
-            extremes[1] = number
-        if number > extremes[3]:
-            extremes[2] = extremes[3]
-            extremes[3] = number
-        elif number > extremes[2]:
-            extremes[2] = number
+        widen(state.extremes, group, interval, number)
 
 
 @kernel
@@ -288,23 +302,25 @@ def swap_changes(state: Any, group: Any, item: Any, other: Any, partner: Any) ->
 
 
 @kernel
+def replace_feature(state: Any, group: Any, layer: Any, out: Any, into: Any) -> None:
+    """Take one record with the feature `out` for one with the feature `into`."""
+    values = state.value_of_count
+    leaving, coming = state.counts[group, out], state.counts[group, into]
+    state.spread[group, layer] += values[leaving - 1] - values[leaving] + values[coming + 1] - values[coming]
+    state.reach[group, layer] += state.step[into] - state.step[out]
+    state.counts[group, out] = leaving - 1
+    state.counts[group, into] = coming + 1
+
+
+@kernel
 def swap_items(state: Any, item: Any, partner: Any) -> None:
     """Let two items of weight 1 change places; the energies are left to the caller."""
     group, other = state.group[item], state.group[partner]
-    values = state.value_of_count
     for layer in range(state.features.shape[1]):
         one, two = state.features[item, layer], state.features[partner, layer]
         if one != two:
-            for side in range(2):
-                where = group if side == 0 else other
-                out, into = (one, two) if side == 0 else (two, one)
-                leaving, coming = state.counts[where, out], state.counts[where, into]
-                state.spread[where, layer] += (
-                    values[leaving - 1] - values[leaving] + values[coming + 1] - values[coming]
-                )
-                state.reach[where, layer] += state.step[into] - state.step[out]
-                state.counts[where, out] = leaving - 1
-                state.counts[where, into] = coming + 1
+            replace_feature(state, group, layer, one, two)
+            replace_feature(state, other, layer, two, one)
     state.group[item], state.group[partner] = other, group
     state.slot[item], state.slot[partner] = state.slot[partner], state.slot[item]
     state.members[state.first[other] + state.slot[item]] = item
@@ -314,3 +330,31 @@ def swap_items(state: Any, item: Any, partner: Any) -> None:
             scan_extremes(state, group)
             scan_extremes(state, other)
             break
+
+
+@kernel
+def try_move(state: Any, item: Any, other: Any, limit: Any) -> Any:
+    """Move an item to another group if the energy does not rise by more than `limit`; True if it moved."""
+    group = state.group[item]
+    less = energy_after(state, group, item, NOBODY)
+    more = energy_after(state, other, NOBODY, item)
+    if less + more - state.energy[group] - state.energy[other] > limit:
+        return False
+    remove_item(state, item)
+    insert_item(state, item, other)
+    state.energy[group] = less
+    state.energy[other] = more
+    return True
+
+
+@kernel
+def try_swap(state: Any, item: Any, partner: Any, limit: Any) -> Any:
+    """Let two items change places if the energy does not rise by more than `limit`; True if they did."""
+    group, other = state.group[item], state.group[partner]
+    here, there = swap_changes(state, group, item, other, partner)
+    if here + there > limit:
+        return False
+    swap_items(state, item, partner)
+    state.energy[group] += here
+    state.energy[other] += there
+    return True

@@ -15,7 +15,7 @@ from shoal.kernels.flagship_random import random_below
 @kernel
 def _nearest_block(least: Any, alive: Any) -> Any:
     """The nearest block that still has items; it will not be found again. -1 if there is none."""
-    best = -1
+    best = np.int64(-1)
     for block in range(least.shape[0]):
         if alive[block] > 0 and least[block] < np.inf and (best < 0 or least[block] < least[best]):
             best = block
@@ -88,7 +88,7 @@ def grow_wide(rows: Any, block_of: Any, pool: Any, saturates: Any, k: Any, most:
     IN     rows      BlockedRows of the items
     IN     shuffled  int64 (items,) the order in which items may open a group; `first` where to go on
     IN/OUT order, place_of  int64 (items,), alive int64 (blocks,): which items have no group yet, by block
-    OUT    group     int32 (items,), -1 at the beginning
+    OUT    group     int64 (items,), -1 at the beginning
     """
     blocks = rows.starts.shape[0] - 1
     least = np.empty(blocks)

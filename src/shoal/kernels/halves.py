@@ -15,6 +15,7 @@ from shoal.kernels.flagship_random import random_below
 from shoal.kernels.geometry import FLAT, range_cost
 
 TINY = 1e-9
+LARGE = 1 << 14  # larger groups are shuffled once, not in every round: random access to them misses the cache
 
 
 class Diversity(NamedTuple):
@@ -75,8 +76,12 @@ def make_work(geometry: Any, records: int, k: int, largest: int) -> Work:
 
 
 @kernel
-def load_group(codes: Any, order: Any, begin: int, size: int, work: Any) -> None:
-    """Copy the codes of the records order[begin:begin + size]."""
+def load_group(codes: Any, order: Any, begin: int, size: int, work: Any, state: Any) -> None:
+    """Copy the codes of the records order[begin:begin + size]; a large group is shuffled first, in `order` itself."""
+    if size > LARGE:
+        for last in range(size - 1, 0, -1):
+            other = random_below(state, last + 1)
+            order[begin + last], order[begin + other] = order[begin + other], order[begin + last]
     for attribute in range(codes.shape[0]):
         for place in range(size):
             code = codes[attribute, order[begin + place]]
@@ -195,8 +200,9 @@ def extend_half(geometry: Any, codes: Any, side: int, low: Any, high: Any, prese
 
 @kernel
 def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
-    """Shuffle, then let each record join the half whose total loss it raises less, the smaller one on a tie.
+    """In random order let each record join the half whose total loss it raises less, the smaller one on a tie.
 
+    A group that was shuffled when it was loaded is read in that order, from a random place on.
     IN  work.centres: where the boxes start. OUT work.side, work.delta.
     Returns the size of the first half and True, for with another shuffle the halves would be others.
     """
@@ -204,11 +210,14 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
     # Local names: handing the tuples to a function for every cell would cost far more than the work itself.
     turn, rows, low, high, present, costs = work.turn, work.rows, work.low, work.high, work.present, work.costs
     kinds, offsets, weights, steps = geometry.kinds, geometry.code_offsets, geometry.weights, work.steps
-    loss_one, loss_other, first = 0.0, 0.0, 0
+    loss_one, loss_other, first, start = 0.0, 0.0, 0, random_below(state, size)
     for number in range(size):
-        chosen = number + random_below(state, size - number)
-        turn[number], turn[chosen] = turn[chosen], turn[number]
-        place = turn[number]
+        if size > LARGE:
+            place = start + number if start + number < size else start + number - size
+        else:
+            chosen = number + random_below(state, size - number)
+            turn[number], turn[chosen] = turn[chosen], turn[number]
+            place = turn[number]
         one, other = 0.0, 0.0
         new_to_one, new_to_other = False, False
         for attribute in range(rows.shape[1]):

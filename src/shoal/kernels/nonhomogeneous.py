@@ -81,7 +81,7 @@ def partition_records(
         if size <= most or size < 2 * k:
             last[right - 1] = 1
             continue
-        load_group(codes, order, left, size, work)
+        load_group(codes, order, left, size, work, state)
         far_seeds(geometry, work, size, state)
         first, _ = grow_halves(geometry, work, size, state)
         first = balance(work, size, first, k)

@@ -98,7 +98,7 @@ def make_state(
         saturates=problem.saturates,
         number_weight=problem.number_weight,
         value_of_count=value_of_count,
-        group=group.copy(),
+        group=group.astype(np.int64),
         size=np.zeros(groups, dtype=np.int64),
         energy=np.zeros(groups),
         counts=np.zeros((groups, step.shape[0]), dtype=np.int32),
@@ -108,8 +108,8 @@ def make_state(
         first=first.astype(np.int64),
         room=room.astype(np.int64),
         held=np.zeros(groups, dtype=np.int64),
-        members=np.zeros(int(room.sum()), dtype=np.int32),
-        slot=np.zeros(items.shape[0], dtype=np.int32),
+        members=np.zeros(int(room.sum()), dtype=np.int64),
+        slot=np.zeros(items.shape[0], dtype=np.int64),
     )
     fill_state(state)
     return state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocked_rows import blocked_rows
@@ -47,7 +46,7 @@ def _grow_wide(
     count = items.shape[0]
     room = min(count, max(reach, 4 * problem.k))
     pool = make_pool(room, rows.columns.shape[0], rows.numbers.shape[0], rows.step.shape[0])
-    group = np.full(count, -1, dtype=np.int32)
+    group = np.full(count, -1, dtype=np.int64)
     living, place_of = np.arange(count), np.arange(count)
     alive = np.diff(rows.starts)
     shuffled = generator.permutation(count)
@@ -59,7 +58,7 @@ def _grow_wide(
         )
     if group.max(initial=-1) >= 0:
         join_leftovers(rows, block_of, group)
-    found = np.empty_like(group)
+    found = np.empty(count, dtype=np.int32)
     found[order] = group
     return found
 
@@ -102,11 +101,11 @@ def _grow(problem: SearchProblem, items: IntegerArray, generator: np.random.Gene
     pool.numbers[:] = problem.numbers[rows].T
     pool.names[:] = np.arange(items.shape[0])
     pool.weights[:] = problem.item_weight[items]
-    group = np.full(items.shape[0], -1, dtype=np.int32)
+    group = np.full(items.shape[0], -1, dtype=np.int64)
     random = random_state(generator)
     prices = (step, problem.saturates, problem.number_weight)
     grow_groups(pool, items.shape[0], *prices, problem.k, _ALL, 0, 0.0, random, group)
-    return place_leftovers(problem, items, group)
+    return place_leftovers(problem, items, group.astype(np.int32))
 
 
 def _split_large(
@@ -135,9 +134,8 @@ def place_leftovers(problem: SearchProblem, items: IntegerArray, group: IntegerA
     largest = int(problem.item_weight[items].sum())
     state = make_state(problem, items, group, count_values(problem.k, 0.0, largest))
     while place_rest(state):  # every group has some room; make new room if that was not enough
-        state = make_state(problem, items, state.group, count_values(problem.k, 0.0, largest))
-    found: NDArray[np.int32] = state.group
-    return found
+        state = make_state(problem, items, np.asarray(state.group, dtype=np.int32), count_values(problem.k, 0.0, largest))
+    return np.asarray(state.group, dtype=np.int32)
 
 
 def total_energy(problem: SearchProblem, group: IntegerArray) -> float:

@@ -96,8 +96,8 @@ def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: R
     """The nearest rows and the candidate groups of every item of a block; equal items must be neighbours in it."""
     rows = problem.item_row[items]
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    count = np.diff(starts, append=rows.shape[0]).astype(np.int32)
-    nearest = np.full((starts.shape[0], plan.neighbours), -1, dtype=np.int32)
+    count = np.diff(starts, append=rows.shape[0])
+    nearest = np.full((starts.shape[0], plan.neighbours), -1, dtype=np.int64)
     if plan.near_share > 0:
         columns = np.ascontiguousarray(state.features[starts].T)
         numbers = np.ascontiguousarray(state.numbers[starts].T)
@@ -109,8 +109,8 @@ def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: R
                 columns, numbers, state.step, state.saturates, state.number_weight, first, last, cost, best, nearest
             )
     return Near(
-        row=np.repeat(np.arange(starts.shape[0], dtype=np.int32), count),
-        first=starts.astype(np.int32),
+        row=np.repeat(np.arange(starts.shape[0]), count),
+        first=starts,
         count=count,
         nearest=nearest,
         candidates=candidate_groups(state, plan.neighbours),
@@ -118,12 +118,12 @@ def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: R
     )
 
 
-def candidate_groups(state: State, wanted: int) -> IntegerArray:
+def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:
     """(items, wanted) the groups that each item would make least worse."""
     items, groups = state.group.shape[0], state.size.shape[0]
     costs = np.empty((state.step.shape[0], groups), dtype=np.float32)
     joining_costs(state, costs)
-    candidates = np.empty((items, wanted), dtype=np.int32)
+    candidates = np.empty((items, wanted), dtype=np.int64)
     scores, best = np.empty(groups, dtype=np.float32), np.empty(wanted, dtype=np.float32)
     chunk = max(1, 20 * _PIECE // groups)
     for first in range(0, items, chunk):

@@ -28,7 +28,7 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
     share = min(1.0, max(_LEAST, (_FULL / problem.items) ** 0.85))
     steps = effort * share
     large = problem.items > 4 * _FULL
-    ratios = (1.5,) if large else (1.1, 1.15, 1.2, 1.25)[: max(1, min(4, round(2 * effort)))]
+    ratios = (1.5,) if large else (1.1, 1.2, 1.15, 1.25, 1.3, 1.08)[: max(1, min(6, round(4 * effort)))]
     return Schedule(
         grown_reach=max(1_500 if not large else 500, min(6_000, 100 * problem.k)),
         grown_parts=-(-problem.items // _FULL),
@@ -42,12 +42,13 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
     small_k = problem.k <= _SMALL_K
     has_trees = bool(problem.saturates.any())
     count = max(2, min(24, round(5 * steps**0.5)))
-    power = 0.0 if small_k and has_trees else 0.3
-    trials, rebuilds = (200.0, 80.0) if small_k else (400.0, 800.0 / problem.k)
-    block = 5_000 if small_k else 15_500
+    power = 0.0 if small_k and has_trees else 0.35
+    trials = 200.0 if small_k and has_trees else 400.0
+    rebuilds = 80.0 if small_k else 800.0 / problem.k
+    block = 7_000 if small_k else 15_500
     if large:
         block = max(1_500, min(block, 100 * problem.k))
-    hot, cold = 0.15, 0.02
+    hot, cold = (0.15, 0.02) if has_trees else (0.1, 0.02)
     return tuple(
         Round(
             block_size=block,
