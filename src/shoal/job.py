@@ -26,8 +26,8 @@ from shoal.errors import InputError, Problem, did_you_mean
 from shoal.tables.options import CsvOptions
 from shoal.tables.schema import Scale
 
-NumericRecoding = Literal["range", "mean", "midpoint", "nodes"]
-NOT_PART_OF_THE_RESULT = {"input", "output", "certificate", "report", "threads"}
+Recoding = Literal["range", "mean", "midpoint", "nodes", "cell-suppression", "value-suppression"]
+NOT_PART_OF_THE_RESULT = {"input", "output", "population", "certificate", "report", "threads"}
 
 
 class CsvSettings(BaseModel):
@@ -52,6 +52,7 @@ class Job(BaseModel):
     identifiers: tuple[str, ...] = ()
     class_column: str | None = Field(default=None, alias="class")
     person: str | None = None
+    population: Path | None = None
     k: int | None = None
     models: tuple[str, ...] = ()
     suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
@@ -63,8 +64,8 @@ class Job(BaseModel):
     parameters: dict[str, Any] = Field(default_factory=dict)
     effort: str | float | None = None
     priorities: dict[str, float] = Field(default_factory=dict)
-    recoding: NumericRecoding = "range"
-    recodings: dict[str, NumericRecoding] = Field(default_factory=dict)
+    recoding: Recoding = "range"
+    recodings: dict[str, Recoding] = Field(default_factory=dict)
     csv: CsvSettings = CsvSettings()
     engine: Literal["local"] = "local"
     seed: int = Field(default=0, ge=0)
@@ -131,7 +132,7 @@ class Job(BaseModel):
         """Paths in a job file are meant from where the file is."""
         changes: dict[str, Any] = {
             name: folder / path
-            for name in ("input", "output", "certificate", "report")
+            for name in ("input", "output", "population", "certificate", "report")
             if (path := getattr(self, name)) is not None
         }
         if isinstance(self.hierarchies, Path):

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -22,6 +22,7 @@ from shoal.check_job import Schema, check_settings, check_table
 from shoal.encode.codebook import Codebook
 from shoal.encode.encode import EncodeOptions, encode_table
 from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.population import encode_population
 from shoal.engines.local import cluster_table
 from shoal.errors import InputError, InternalError, Problem, RequirementError
 from shoal.evaluate.summary import loss_summary, risk_summary
@@ -158,6 +159,9 @@ def _check_and_encode(this: Run, given: Any | None) -> Work:
     assert requirement is not None
     this.show("encode", encoded)
     table, codebook = encoded
+    if job.population is not None:
+        population = read_table(job.population, job.csv_options()).frame
+        table = replace(table, population=encode_population(population, codebook, job.missing))
     unmet = impossible(requirement, table)
     if unmet:
         raise RequirementError(unmet)
@@ -250,15 +254,17 @@ def _verify(job: Job, work: Work, published: pl.DataFrame) -> Verification:
 
 
 def _verify_classes(job: Job, work: Work, published: pl.DataFrame) -> Verification:
-    hidden = work.source.frame.select(job.person) if job.person is not None else None
+    looked_at = [*work.requirement.columns(), *([job.person] if job.person is not None else [])]
+    hidden = [name for name in dict.fromkeys(looked_at) if name not in published.columns]
     return verify_release(
         published,
         job.quasi,
         work.requirement.models,
-        hidden=hidden,
+        hidden=work.source.frame.select(hidden) if hidden else None,
         suppression_limit=job.suppression_limit,
         orders=job.orders,
         hierarchies=work.schema.hierarchies,
+        population=read_table(job.population, job.csv_options()).frame if job.population is not None else None,
     )
 
 

@@ -8,10 +8,13 @@ from typing import Any
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
+from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
 from shoal.models.forms import DIGEST_MARK
 from shoal.models.k_anonymity import KAnonymity
+from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
+from shoal.models.t_closeness import TCloseness
 from shoal.tables.files import read_table
 from shoal.tables.frames import to_polars
 from shoal.verify.check import Verification, verify_release
@@ -39,6 +42,7 @@ def verify_file(
     models: Sequence[str] = (),
     hierarchies: Path | None = None,
     suppression_limit: float = 0.0,
+    population: Path | None = None,
     earlier: Sequence[Problem] = (),
 ) -> dict[str, Any]:
     """The same for a file; every problem of the call is raised together."""
@@ -52,20 +56,24 @@ def verify_file(
         problems += _unknown_columns(frame.columns, [*quasi, *sensitive])
     except InputError as error:
         problems += error.problems
-    trees = {}
-    if hierarchies is not None:
-        try:
-            files = find_hierarchy_files(hierarchies, [*quasi, *sensitive])
-            trees = {name: read_hierarchy_file(path, name) for name, path in files.items()}
-        except InputError as error:
-            problems += error.problems
+    trees: dict[str, Hierarchy] = {}
+    people = None
+    try:
+        trees = _read_trees(hierarchies, [*quasi, *sensitive])
+        people = read_table(population).frame if population is not None else None
+    except InputError as error:
+        problems += error.problems
     if problems or frame is None:
         raise InputError(problems)
-    found = verify_release(frame, list(quasi), wanted, suppression_limit=suppression_limit, hierarchies=trees)
+    found = verify_release(
+        frame, list(quasi), wanted, suppression_limit=suppression_limit, hierarchies=trees, population=people
+    )
     return found.as_dict()
 
 
-def verify_certified(release: Path, certificate: dict[str, Any]) -> dict[str, Any]:
+def verify_certified(
+    release: Path, certificate: dict[str, Any], hierarchies: Path | None = None, population: Path | None = None
+) -> dict[str, Any]:
     """Check that a file is the certified one, and check its values again."""
     file = read_table(release)
     notes = []
@@ -73,23 +81,40 @@ def verify_certified(release: Path, certificate: dict[str, Any]) -> dict[str, An
     if not same:
         notes.append("The file is not the one that was certified: its hash differs.")
     specs = list(certificate["models"])
-    checkable = [spec for spec in specs if _checkable(spec, file.frame.columns)]
+    trees = _read_trees(hierarchies, file.frame.columns)
+    people = read_table(population).frame if population is not None else None
+    checkable = [spec for spec in specs if _checkable(spec, file.frame.columns, trees, people is not None)]
     notes += [f"Not checked again, the release alone does not tell: {spec}" for spec in specs if spec not in checkable]
     limit = float(certificate.get("job", {}).get("suppression_limit", 0.0))
     problems = _unknown_columns(file.frame.columns, certificate["quasi"])
     if problems:
         raise InputError(problems)
     found = verify_release(
-        file.frame, certificate["quasi"], [parse_model(spec) for spec in checkable], suppression_limit=limit
+        file.frame,
+        certificate["quasi"],
+        [parse_model(spec) for spec in checkable],
+        suppression_limit=limit,
+        hierarchies=trees,
+        population=people,
     )
     return {**found.as_dict(), "passed": found.passed and same, "same_file": same, "notes": notes}
 
 
-def _checkable(spec: str, columns: Sequence[str]) -> bool:
-    """Models that name a hidden value or a dropped column can only be checked by who holds the input."""
+def _read_trees(folder: Path | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
+    if folder is None:
+        return {}
+    return {name: read_hierarchy_file(path, name) for name, path in find_hierarchy_files(folder, columns).items()}
+
+
+def _checkable(spec: str, columns: Sequence[str], trees: dict[str, Hierarchy], population: bool) -> bool:
+    """Some models need more than the release: a hidden value, a dropped column, a hierarchy, a population."""
     try:
         model = parse_model(spec)
     except InputError:
+        return False
+    if isinstance(model, KMap) and not population:
+        return False
+    if isinstance(model, TCloseness) and model.distance == "hierarchical" and model.column not in trees:
         return False
     return DIGEST_MARK not in spec and all(column in columns for column in model.columns())
 

@@ -156,3 +156,29 @@ def test_inspect(shoal, people: Path) -> None:
     assert outcome.code == 0, outcome.err
     assert {column["name"]: column["role"] for column in outcome.json["columns"]}["disease"] == "sensitive"
     assert "SECRET" not in outcome.out
+
+
+def test_k_map_against_a_population(shoal, people: Path, tmp_path: Path) -> None:
+    lines = people.read_text().splitlines()
+    (tmp_path / "everybody.csv").write_text("\n".join([lines[0], *lines[1:] * 4]) + "\n")
+    arguments = ("--quasi", "age,zip,sex", "--model", "k-map:8", "--population", "everybody.csv", "--json")
+    made = shoal("anonymize", people, "-o", "out.csv", "--algorithm", "mondrian", *arguments)
+    assert made.code == 0, made.err
+    assert made.json["certificate"]["checks"][0]["measured"] >= 8
+    assert made.json["smallest_class"] < 8  # the population hides people, not the table alone
+    assert shoal("verify", "out.csv", *arguments).code == 0
+
+
+def test_persons_with_several_records(shoal, tmp_path: Path) -> None:
+    rows = "\n".join(f"p{n // 4},{20 + n // 4 % 9},{'mf'[n // 4 % 2]}" for n in range(160))
+    (tmp_path / "visits.csv").write_text("patient,age,sex\n" + rows + "\n")
+    made = shoal(
+        "anonymize", "visits.csv", "-o", "out.csv", "--quasi", "age,sex", "-k", "5", "--person", "patient", "--json"
+    )
+    assert made.code == 0, made.err
+    released = rows_of(tmp_path / "out.csv")
+    assert "patient" not in released[0]
+    persons: dict[tuple[str, str], set[int]] = {}
+    for place, row in enumerate(released):
+        persons.setdefault((row["age"], row["sex"]), set()).add(place // 4)
+    assert min(len(members) for members in persons.values()) >= 5

@@ -49,7 +49,13 @@ def random_table(random: np.random.Generator, records: int) -> EncodedTable:
     for kind in random.integers(0, 3, int(random.integers(1, 4))):
         size = int(random.integers(2, 6))
         weight = float(random.choice([1.0, 0.5, 2.0]))
-        made = interval(size, random, weight) if kind == 0 else tree(size, random, weight) if kind == 1 else flat(size, weight)
+        made = (
+            interval(size, random, weight)
+            if kind == 0
+            else tree(size, random, weight)
+            if kind == 1
+            else flat(size, weight)
+        )
         attributes.append(made)
     codes = np.array([random.integers(0, one.size, records) for one in attributes])
     rows, row_of_record, weights = np.unique(codes, axis=1, return_inverse=True, return_counts=True)
@@ -146,7 +152,10 @@ def test_sampled_bound_stays_below_the_exact_mean() -> None:
     codes = np.array([random.integers(0, one.size, 4000) for one in attributes])
     rows, row_of_record, weights = np.unique(codes, axis=1, return_inverse=True, return_counts=True)
     table = EncodedTable(
-        attributes, np.ascontiguousarray(rows, dtype=np.int32), weights.astype(np.int64), row_of_record.ravel().astype(np.int32)
+        attributes,
+        np.ascontiguousarray(rows, dtype=np.int32),
+        weights.astype(np.int64),
+        row_of_record.ravel().astype(np.int32),
     )
     exact = lower_bound(table, 8)
     for seed in range(10):

@@ -72,7 +72,9 @@ class Clustering:
     suppressed: NDArray[np.bool_] | None = None  # (records,) records whose quasi-identifiers are all released as `*`
     lower_bound: float | None = None  # no release with these models has a lower GCP than this, if known
     attribute_groups: NDArray[np.int32] | None = None  # (attributes, records) a grouping of its own per attribute
-    details: Mapping[str, Any] = field(default_factory=dict)  # numbers and words for the result; never a value of the data
+    details: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # numbers and words for the result; never a value of the data
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ Two steps, proved in docs/lower_bound.md. d(x, y) is the loss of the box that tw
 The mean of u + e over all records is the bound.
 
 Cost: blocks of neighbouring rows that are too far are skipped, so the time is near n log n on real tables. Above
-`EXACT_ROWS` rows the second step and the mean are taken over a random sample, and the bound holds with a stated confidence
+`EXACT_ROWS` rows only the first step is made, for a random sample, and the bound holds with a stated confidence
 (empirical Bernstein inequality: A. Maurer and M. Pontil, COLT 2009).
 """
 
@@ -49,9 +49,10 @@ def lower_bound(
 ) -> LowerBound:
     """No partition of the table into groups of at least k records has a lower GCP (with attribute weights)."""
     context = context or Context()
-    if k < 2 or table.records <= k or table.rows < 2:
-        whole = _one_group(table) if k > 1 and table.records < 2 * k else 0.0
-        return LowerBound(whole, "one group" if whole else "trivial", 1.0, table.rows)
+    if k < 2 or table.rows < 2:
+        return LowerBound(0.0, "trivial", 1.0, table.rows)
+    if table.records < 2 * k:
+        return LowerBound(_one_group(table), "one group", 1.0, table.rows)
     everyone = np.arange(table.rows, dtype=np.int32)
     rows, block_of, _ = blocked_rows(make_problem(table, k), everyone, table.weights, _BLOCK, context.random(90))
     if table.rows <= exact_rows:

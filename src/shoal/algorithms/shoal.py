@@ -22,9 +22,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.flagship.construct import classed_groups, grown_groups, total_energy
+from shoal.algorithms.flagship.construct import classed_groups, grown_groups, renumber, total_energy
+from shoal.algorithms.flagship.levels import Prices
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups
-from shoal.algorithms.flagship.refine import refine, renumber
+from shoal.algorithms.flagship.refine import refine
 from shoal.algorithms.flagship.schedule import Schedule, make_schedule
 from shoal.algorithms.lower_bound import lower_bound
 from shoal.encode.encoded_table import EncodedTable
@@ -84,13 +85,12 @@ def _start(
     alone = replace(context, threads=1)  # with one block for all, the threads are better used on several tries
     several = problem.items <= schedule.classed_block
 
-    def classed(ratio: float) -> IntegerArray | None:
-        return classed_groups(table, problem, alone if several else context, schedule.classed_block, ratio)
+    def classed(prices: Prices) -> IntegerArray | None:
+        return classed_groups(table, problem, alone if several else context, schedule.classed_block, prices)
 
     starts = []
     if problem.saturates.any():
-        ratios = schedule.price_ratios
-        found = context.map(classed, ratios) if several else [classed(ratio) for ratio in ratios]
+        found = context.map(classed, schedule.prices) if several else [classed(one) for one in schedule.prices]
         starts = [renumber(group) for group in found if group is not None]
     if not starts:
         starts = [renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts))]

@@ -35,6 +35,7 @@ def anonymize(
     class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
+    population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     algorithm: Annotated[str | None, typer.Option(help="see 'shoal algorithms'")] = None,
     parameter: Annotated[list[str] | None, typer.Option(help="of the algorithm: NAME=VALUE (repeatable)")] = None,
@@ -42,7 +43,9 @@ def anonymize(
     priority: Annotated[list[str] | None, typer.Option(help="weights of columns: a=1,b=0.5")] = None,
     scale: Annotated[list[str] | None, typer.Option(help="integer, decimal, date or category: zip=category")] = None,
     missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
-    recoding: Annotated[str | None, typer.Option(help="of numbers: range, mean, midpoint or nodes")] = None,
+    recoding: Annotated[
+        str | None, typer.Option(help="range, mean, midpoint, nodes, cell- or value-suppression")
+    ] = None,
     recode: Annotated[list[str] | None, typer.Option(help="recoding of single columns: age=nodes")] = None,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
     delimiter: Annotated[str | None, typer.Option(help="of the CSV file, if it is not found out")] = None,
@@ -70,6 +73,7 @@ def anonymize(
         "identifiers": options.names(identifiers),
         "class": class_column,
         "person": person,
+        "population": population,
         "k": options.whole_number(k, "-k", problems),
         "models": tuple(model or ()),
         "hierarchies": hierarchies,

@@ -26,6 +26,7 @@ def verify(
     model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
     certificate: Annotated[Path | None, typer.Option(help="take columns, models and hash from here")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> int:
@@ -39,7 +40,7 @@ def verify(
     if certificate is not None:
         if problems:
             raise InputError(problems)
-        outcome = verify_certified(release, load_certificate(certificate))
+        outcome = verify_certified(release, load_certificate(certificate), hierarchies, population)
     else:
         outcome = verify_file(
             release,
@@ -49,6 +50,7 @@ def verify(
             models=tuple(model or ()),
             hierarchies=hierarchies,
             suppression_limit=limit or 0.0,
+            population=population,
             earlier=problems,
         )
     if as_json:

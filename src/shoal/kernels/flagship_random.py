@@ -1,4 +1,4 @@
-"""A small random generator for kernels: its state is one uint64 in an array, so that every piece of work has its own."""
+"""A small random generator for kernels: its state is one uint64 in an array, one for every piece of work."""
 
 from __future__ import annotations
 

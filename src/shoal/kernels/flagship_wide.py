@@ -81,8 +81,21 @@ def _join_nearest(rows: Any, item: Any, block_of: Any, group: Any, cost: Any) ->
 
 
 @kernel
-def grow_wide(rows: Any, block_of: Any, pool: Any, saturates: Any, k: Any, most: Any, first: Any, shuffled: Any,
-              order: Any, place_of: Any, alive: Any, random: Any, group: Any) -> Any:
+def grow_wide(
+    rows: Any,
+    block_of: Any,
+    pool: Any,
+    saturates: Any,
+    k: Any,
+    most: Any,
+    first: Any,
+    shuffled: Any,
+    order: Any,
+    place_of: Any,
+    alive: Any,
+    random: Any,
+    group: Any,
+) -> Any:
     """Grow up to `most` groups of k; call again with the returned place until it is past the end of `shuffled`.
 
     IN     rows      BlockedRows of the items

@@ -35,6 +35,17 @@ class Cells:
     exact: bool  # True if nothing was generalized in this column
 
 
+def suppressed_cells(cells: Cells, exact: NDArray[np.bool_]) -> Cells:
+    """Cell suppression: what is not exact is `*`.
+
+    IN  exact  (boxes,) whether all records of a box have the same value
+    """
+    if exact.all():
+        return cells
+    values = pl.concat([cells.values.cast(pl.String), pl.Series([SUPPRESSED])])
+    return Cells(values, np.where(exact, cells.cell_of_box, len(values) - 1).astype(np.int32), False)
+
+
 def distinct_pairs(
     low: NDArray[np.int32], high: NDArray[np.int32], size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:

@@ -14,15 +14,19 @@ from shoal.encode.codebook import Codebook, ColumnCodebook
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.kernels.bounds import group_bounds
 from shoal.recode.aggregate import aggregate_cells
-from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, tree_cells
+from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, suppressed_cells, tree_cells
 from shoal.tables.schema import Scale
 
-NUMERIC_RECODINGS = ("range", "mean", "midpoint", "nodes")
+SUPPRESSIONS = ("cell-suppression", "value-suppression")
 
 
 @dataclass(frozen=True)
 class RecodeOptions:
-    """How numbers are released, for all or for single attributes: range, mean, midpoint or nodes of a hierarchy."""
+    """How attributes are released, all or single ones.
+
+    Numbers: as range, mean, midpoint or nodes of a hierarchy. Any attribute: with `cell-suppression` a cell that is not
+    exact is `*`; with `value-suppression` a value that is not exact everywhere is `*` everywhere.
+    """
 
     numeric: str = "range"
     per_attribute: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +51,10 @@ def recode(
     for number, (attribute, book) in enumerate(zip(table.attributes, codebook.columns, strict=True)):
         if own is not None:  # several quasi-identifier sets: every attribute has a grouping of its own
             boxes = tight_boxes(table, own[number])
-        cells = _cells(table, number, attribute, book, boxes, tight, options.of(attribute.name))
+        recoding = options.of(attribute.name)
+        cells = _cells(table, number, attribute, book, boxes, tight, recoding)
+        if recoding in SUPPRESSIONS:
+            cells = suppressed_cells(cells, _exact_boxes(table, boxes, number, recoding == "value-suppression"))
         column = cells.values.gather(cells.cell_of_box[boxes.box_of_record])
         if clustering.suppressed is not None and clustering.suppressed.any():
             text = column.cast(pl.String)
@@ -93,6 +100,19 @@ def _cells(
         codes = table.codes[number][table.row_of_record]
         return flat_cells(book, codes, boxes.box_of_record, count)
     return flat_cells(book, *_expand_ranges(low, high), count)
+
+
+def _exact_boxes(table: EncodedTable, boxes: Boxes, number: int, whole_values: bool) -> NDArray[np.bool_]:
+    """(boxes,) whether a box is released as it is: all its records have one value and, for `whole_values`, that value
+    is not generalized in any other box. Every record of a box gets the same answer, so classes can only grow."""
+    low = boxes.low[number]
+    exact = low == boxes.high[number]
+    if whole_values:
+        codes = table.codes[number][table.row_of_record]
+        hidden = np.zeros(table.attributes[number].size, dtype=np.bool_)
+        hidden[codes[~exact[boxes.box_of_record]]] = True
+        exact = exact & ~hidden[low]
+    return exact
 
 
 def _expand_ranges(low: NDArray[np.int32], high: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

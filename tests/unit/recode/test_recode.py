@@ -141,3 +141,14 @@ def test_given_boxes_and_labels() -> None:
 def test_suppressed_records() -> None:
     out = release({"x": ["1", "1", "5"], "c": ["a", "a", "b"]}, [0, 0, 1], suppressed=np.array([False, False, True]))
     assert out.rows() == [("1", "a"), ("1", "a"), ("*", "*")]
+
+
+def test_cell_and_value_suppression() -> None:
+    columns = {"x": ["1", "1", "2", "3", "1", "1"], "c": ["a", "a", "a", "b", "c", "c"]}
+    groups = [0, 0, 1, 1, 2, 2]
+    cells = release(columns, groups, recoding="cell-suppression")
+    assert cells["x"].to_list() == ["1", "1", "*", "*", "1", "1"]
+    assert cells["c"].to_list() == ["a", "a", "*", "*", "c", "c"]
+    values = release(columns, groups, recoding="value-suppression")
+    assert values["x"].to_list() == ["1", "1", "*", "*", "1", "1"]
+    assert values["c"].to_list() == ["*", "*", "*", "*", "c", "c"]  # a is generalized in the second group

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocked_rows import blocked_rows
 from shoal.algorithms.flagship.blocks import count_values, cut_table, local_features, make_state, random_state
-from shoal.algorithms.flagship.levels import level_classes
+from shoal.algorithms.flagship.levels import Prices, level_classes
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.flagship_grow import grow_groups, make_pool
@@ -36,9 +36,7 @@ def _everything(problem: SearchProblem) -> IntegerArray:
     return np.arange(problem.items, dtype=np.int32)
 
 
-def _grow_wide(
-    problem: SearchProblem, items: IntegerArray, reach: int, generator: np.random.Generator
-) -> IntegerArray:
+def _grow_wide(problem: SearchProblem, items: IntegerArray, reach: int, generator: np.random.Generator) -> IntegerArray:
     """Groups numbered from 0, or -1 for all if there are fewer than k records."""
     rows, block_of, order = blocked_rows(
         problem, problem.item_row[items], problem.item_weight[items], _SMALL_BLOCK, generator
@@ -54,7 +52,19 @@ def _grow_wide(
     place, some = 0, max(1, 2_000_000 // (room + 20 * problem.k))
     while place < count:
         place = grow_wide(
-            rows, block_of, pool, problem.saturates, problem.k, some, place, shuffled, living, place_of, alive, random, group
+            rows,
+            block_of,
+            pool,
+            problem.saturates,
+            problem.k,
+            some,
+            place,
+            shuffled,
+            living,
+            place_of,
+            alive,
+            random,
+            group,
         )
     if group.max(initial=-1) >= 0:
         join_leftovers(rows, block_of, group)
@@ -64,22 +74,27 @@ def _grow_wide(
 
 
 def classed_groups(
-    table: EncodedTable, problem: SearchProblem, context: Context, block_size: int, ratio: float
+    table: EncodedTable, problem: SearchProblem, context: Context, block_size: int, prices: Prices
 ) -> IntegerArray | None:
     """Groups from classes of generalized rows, in blocks; None if no class reaches k anywhere."""
     blocks = cut_table(problem, block_size, 0.0, context.random(5))
 
     def work(number: int) -> IntegerArray:
-        generator = context.random(6, number)
-        items = blocks[number]
-        rows, row_of_item = np.unique(problem.item_row[items], return_inverse=True)
-        codes = np.ascontiguousarray(table.codes[:, rows])
-        classes = level_classes(table.attributes, codes, table.weights[rows], problem.k, ratio, generator)
-        group = classes[row_of_item].astype(np.int32)
-        return _split_large(problem, items, place_leftovers(problem, items, group), generator)
+        return _class_block(table, problem, blocks[number], prices, context.random(6, number))
 
     group = _joined(problem, blocks, context.map(work, range(len(blocks))))
     return group if group.max(initial=-1) >= 0 else None
+
+
+def _class_block(
+    table: EncodedTable, problem: SearchProblem, items: IntegerArray, prices: Prices, generator: np.random.Generator
+) -> IntegerArray:
+    rows, row_of_item = np.unique(problem.item_row[items], return_inverse=True)
+    weights = np.bincount(row_of_item, weights=problem.item_weight[items]).astype(np.int64)
+    codes = np.ascontiguousarray(table.codes[:, rows])
+    classes = level_classes(table.attributes, codes, weights, problem.k, prices, generator)
+    group = classes[row_of_item].astype(np.int32)
+    return _split_large(problem, items, place_leftovers(problem, items, group), generator)
 
 
 def _joined(problem: SearchProblem, blocks: list[IntegerArray], parts: list[IntegerArray]) -> IntegerArray:
@@ -134,11 +149,22 @@ def place_leftovers(problem: SearchProblem, items: IntegerArray, group: IntegerA
     largest = int(problem.item_weight[items].sum())
     state = make_state(problem, items, group, count_values(problem.k, 0.0, largest))
     while place_rest(state):  # every group has some room; make new room if that was not enough
-        state = make_state(problem, items, np.asarray(state.group, dtype=np.int32), count_values(problem.k, 0.0, largest))
+        state = make_state(
+            problem, items, np.asarray(state.group, dtype=np.int32), count_values(problem.k, 0.0, largest)
+        )
     return np.asarray(state.group, dtype=np.int32)
 
 
-def total_energy(problem: SearchProblem, group: IntegerArray) -> float:
-    """The energy of all groups with the true cost."""
-    state = make_state(problem, _everything(problem), group, count_values(problem.k, 0.0, problem.records + 1))
+def total_energy(problem: SearchProblem, group: IntegerArray, items: IntegerArray | None = None) -> float:
+    """The energy of all groups (of some items) with the true cost."""
+    items = _everything(problem) if items is None else items
+    largest = int(problem.item_weight[items].sum())
+    state = make_state(problem, items, group, count_values(problem.k, 0.0, largest + 1))
     return float(state.energy.sum())
+
+
+def renumber(group: IntegerArray) -> IntegerArray:
+    """The same groups with the numbers 0, 1, ... and no gaps."""
+    present = np.zeros(int(group.max()) + 1, dtype=np.int32)
+    present[group] = 1
+    return np.asarray((np.cumsum(present, dtype=np.int32) - 1)[group], dtype=np.int32)

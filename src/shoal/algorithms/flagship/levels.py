@@ -9,6 +9,7 @@ classes leave first. Cost: every step of the climb passes once per attribute ove
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,13 @@ from shoal.algorithms.flagship.problem import IntegerArray
 from shoal.encode.encoded_table import EncodedAttribute
 from shoal.kernels.flagship_levels import change_level, count_classes, gain_of_level, take_classes
 
-_FIRST_PRICE = 0.025  # of the loss of suppressing a record
+
+@dataclass(frozen=True)
+class Prices:
+    """The price of an unplaced record: where it starts, as a share of the loss of suppressing it, and how it rises."""
+
+    first: float
+    ratio: float
 
 
 class LevelSearch:
@@ -113,9 +120,7 @@ class LevelSearch:
         """Let the classes of the present levels go; returns the next group number."""
         self.gain(0, self.levels[0], 0.0)
         numbers = self.class_numbers[: self._table()[0].shape[0]]
-        left, following = take_classes(
-            self.rows, self._table()[1], self.slots, self.k, first_group, group, numbers
-        )
+        left, following = take_classes(self.rows, self._table()[1], self.slots, self.k, first_group, group, numbers)
         self.rows = self.rows[:left].copy()
         return int(following)
 
@@ -125,16 +130,16 @@ def level_classes(
     codes: IntegerArray,
     weights: NDArray[np.int64],
     k: int,
-    ratio: float,
+    prices: Prices,
     generator: np.random.Generator,
 ) -> IntegerArray:
-    """The class of every row; rows that never find k records like them get -1. The price rises by `ratio`."""
+    """The class of every row; rows that never find k records like them get -1."""
     group = np.full(codes.shape[1], -1, dtype=np.int32)
     search = LevelSearch(attributes, codes, weights, k, generator)
     used = search.leave(0, group)  # equal rows
     total = sum(one.weight for one in attributes)
-    price = _FIRST_PRICE * total
-    while search.rows.size and price <= total * ratio:
+    price = prices.first * total
+    while search.rows.size and price <= total * prices.ratio:
         found = search.climb(price)
         if found <= 0 and search.descend(price) > 0:
             found = search.climb(price)
@@ -142,5 +147,5 @@ def level_classes(
         if found > 0:
             used = search.leave(used, group)
         if used == before:
-            price *= ratio
+            price *= prices.ratio
     return group

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state, random_state
+from shoal.algorithms.flagship.construct import renumber
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
 from shoal.kernels.flagship_grow import make_pool
@@ -61,13 +62,6 @@ def refine(
         used += int(local.max()) + 1
         energy += part
     return refined, energy
-
-
-def renumber(group: IntegerArray) -> IntegerArray:
-    """The same groups with the numbers 0, 1, ... and no gaps."""
-    present = np.zeros(int(group.max()) + 1, dtype=np.int32)
-    present[group] = 1
-    return (np.cumsum(present, dtype=np.int32) - 1)[group]
 
 
 def search_block(
@@ -131,9 +125,7 @@ def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:
     return candidates
 
 
-def _rebuild(
-    state: State, near: Near, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]
-) -> None:
+def _rebuild(state: State, near: Near, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]) -> None:
     items, layers = state.features.shape
     pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
     while rebuilds > 0:
@@ -148,6 +140,5 @@ def _pieces(trials: int, hot: float, cold: float) -> list[tuple[float, float, in
     edges = [trials * piece // count for piece in range(count + 1)] if count else []
     fall = cold / hot if hot > 0 else 1.0
     return [
-        (hot * fall ** (begin / trials), hot * fall ** (end / trials), end - begin)
-        for begin, end in pairwise(edges)
+        (hot * fall ** (begin / trials), hot * fall ** (end / trials), end - begin) for begin, end in pairwise(edges)
     ]

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shoal.algorithms.flagship.levels import Prices
 from shoal.algorithms.flagship.problem import SearchProblem
 from shoal.algorithms.flagship.refine import Round
 
 _FULL = 40_000  # items up to which every record gets all the steps
 _LEAST = 0.06  # share of the steps that is left to each record of a very large table
+_TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Block sizes and price ratios of the starts, and the rounds of refinement."""
+    """Block sizes and prices of the starts, and the rounds of refinement."""
 
     grown_reach: int
     grown_parts: int
     classed_block: int
-    price_ratios: tuple[float, ...]
+    prices: tuple[Prices, ...]
     rounds: tuple[Round, ...]
 
 
@@ -28,12 +30,13 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
     share = min(1.0, max(_LEAST, (_FULL / problem.items) ** 0.85))
     steps = effort * share
     large = problem.items > 4 * _FULL
-    ratios = (1.5,) if large else (1.1, 1.2, 1.15, 1.25, 1.3, 1.08)[: max(1, min(6, round(4 * effort)))]
+    small_k = problem.k <= _SMALL_K
+    tries = ((0.1, 1.5),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 6) * effort)))]
     return Schedule(
-        grown_reach=max(1_500 if not large else 500, min(6_000, 100 * problem.k)),
+        grown_reach=500 if large else max(1_500, min(6_000, 300 * problem.k)),
         grown_parts=-(-problem.items // _FULL),
         classed_block=16_000 if large else 40_000,
-        price_ratios=ratios,
+        prices=tuple(Prices(*one) for one in tries),
         rounds=_rounds(problem, steps, large),
     )
 
@@ -42,13 +45,13 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
     small_k = problem.k <= _SMALL_K
     has_trees = bool(problem.saturates.any())
     count = max(2, min(24, round(5 * steps**0.5)))
-    power = 0.0 if small_k and has_trees else 0.35
+    power = 0.0 if small_k and has_trees else 0.3 if has_trees else 0.35
     trials = 200.0 if small_k and has_trees else 400.0
     rebuilds = 80.0 if small_k else 800.0 / problem.k
-    block = 7_000 if small_k else 15_500
+    block = 7_000 if small_k else 22_000
     if large:
         block = max(1_500, min(block, 100 * problem.k))
-    hot, cold = (0.15, 0.02) if has_trees else (0.1, 0.02)
+    hot, cold = (0.1, 0.02) if not has_trees else (0.15, 0.02) if small_k else (0.2, 0.03)
     return tuple(
         Round(
             block_size=block,

@@ -1,0 +1,40 @@
+"""The population table of k-map in the codes of the table to be released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.encode.codebook import Codebook
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.tables.scales import is_missing
+
+
+def encode_population(frame: pl.DataFrame, codebook: Codebook, missing: Sequence[str]) -> NDArray[np.int32]:
+    """(attributes, persons) codes. Persons with a value that the table does not have are left out.
+
+    Leaving them out can only lower the count of persons that fit a group, so the search errs on the safe side; the
+    check of the released values reads the whole population.
+    """
+    problems = [
+        Problem("missing-column", "the population table has no such column", book.name, hint)
+        for book in codebook.columns
+        if book.name not in frame.columns
+        for hint in [did_you_mean(book.name, frame.columns)]
+    ]
+    if problems:
+        raise InputError(problems)
+    codes = np.empty((len(codebook.columns), frame.height), dtype=np.int32)
+    for number, book in enumerate(codebook.columns):
+        column = frame[book.name]
+        known = book.texts.drop_nulls()
+        places = pl.Series(np.flatnonzero(~book.texts.is_null().to_numpy()).astype(np.int32))
+        found = (
+            column.cast(pl.String).replace_strict(known, places, default=-1, return_dtype=pl.Int32).to_numpy().copy()
+        )
+        found[is_missing(column, missing).to_numpy()] = book.missing_code
+        codes[number] = found
+    return np.ascontiguousarray(codes[:, (codes >= 0).all(axis=0)])
