@@ -97,7 +97,8 @@ def _credits(
     rows.reached[:] = reached
     fill_blocks(rows)
     _, total = _nearest(rows, block_of, chosen, k, True, context)
-    return rows.reached[chosen] + np.maximum(0.0, total) / (k - 1)
+    credited: NDArray[np.float64] = reached[chosen] + np.maximum(0.0, total) / (k - 1)
+    return credited
 
 
 def _sampled(

@@ -24,26 +24,15 @@ Near = namedtuple(
 
 
 @kernel
-def nearest_rows(
-    columns: Any,
-    numbers: Any,
-    step: Any,
-    saturates: Any,
-    number_weight: Any,
-    start: Any,
-    stop: Any,
-    cost: Any,
-    best: Any,
-    nearest: Any,
-) -> None:
-    """Fill nearest[start:stop] by comparing with all rows of the block.
+def nearest_rows(columns: Any, numbers: Any, step: Any, number_weight: Any, cost: Any, best: Any, nearest: Any) -> None:
+    """The nearest rows of every row, by comparing all with all.
 
     IN  columns  int32 (layers, rows), numbers float64 (intervals, rows)
     OUT nearest  int64 (rows, wanted); cost float64 (rows,), best float64 (wanted,): scratch
     """
     rows = nearest.shape[0]
     wanted = nearest.shape[1]
-    for row in range(start, stop):
+    for row in range(rows):
         for other in range(rows):
             cost[other] = 0.0
         for layer in range(columns.shape[0]):

@@ -9,8 +9,9 @@ import pytest
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state
+from shoal.algorithms.flagship.construct import renumber
 from shoal.algorithms.flagship.problem import make_problem
-from shoal.algorithms.flagship.refine import find_near, refine, renumber
+from shoal.algorithms.flagship.refine import find_near, refine
 from shoal.algorithms.flagship.schedule import make_schedule
 from shoal.algorithms.shoal import Shoal
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
@@ -157,7 +158,7 @@ def test_energies_after_many_moves_are_those_of_a_fresh_state(power: float) -> N
         if state.size[group_one] > 4 and state.held[group_two] < state.room[group_two]:
             moved += try_move(state, item, group_two, 0.5)
         elif state.group[item] != state.group[partner]:
-            here, there = swap_changes(state, state.group[item], item, state.group[partner], partner)
+            here, _ = swap_changes(state, state.group[item], item, state.group[partner], partner)
             after = energy_after(state, state.group[item], item, partner)
             assert after - state.energy[state.group[item]] == pytest.approx(here)
             moved += try_swap(state, item, partner, 0.5)
@@ -177,7 +178,7 @@ def test_blocks_hold_whole_groups_and_rows_in_order() -> None:
     assert sum(len(one) for one in seen) == len(set.union(*seen))
     plan = make_schedule(problem, 1.0).rounds[0]
     state = make_state(problem, blocks[0], renumber(group[blocks[0]]), count_values(5, 0.0, problem.records + 1))
-    near = find_near(problem, blocks[0], state, plan)
+    near = find_near(problem, blocks[0], state, plan, np.array([1], dtype=np.uint64))
     assert (near.nearest[:, 0] == np.arange(near.nearest.shape[0])).all()
     assert (near.candidates != state.group[:, None]).all()
 

@@ -13,12 +13,14 @@ from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_stat
 from shoal.algorithms.flagship.construct import renumber
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
+from shoal.kernels.flagship_blocks import cut_blocks
 from shoal.kernels.flagship_grow import make_pool
 from shoal.kernels.flagship_near import Near, nearest_rows
 from shoal.kernels.flagship_rebuild import rebuild
 from shoal.kernels.flagship_state import State, measure_all
 
 _PIECE = 2_000_000  # trials between two chances to interrupt
+_NEAR_PART = 4_000  # rows that are compared with each other
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def search_block(
     largest = int(problem.item_weight[items].sum()) + 1
     spare = 2 + int(group.max()) // 10
     state = make_state(problem, items, group, count_values(problem.k, plan.power, largest), spare)
-    near = find_near(problem, items, state, plan)
+    near = find_near(problem, items, state, plan, random)
     for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), unit * plan.hot, unit * plan.cold):
         anneal(state, near, problem.k, part, hot, cold, plan.partners, random)
     if plan.power > 0.0:
@@ -86,22 +88,17 @@ def search_block(
     return state
 
 
-def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: Round) -> Near:
+def find_near(
+    problem: SearchProblem, items: IntegerArray, state: State, plan: Round, random: NDArray[np.uint64]
+) -> Near:
     """The nearest rows and the candidate groups of every item of a block; equal items must be neighbours in it."""
     rows = problem.item_row[items]
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     count = np.diff(starts, append=rows.shape[0])
     nearest = np.full((starts.shape[0], plan.neighbours), -1, dtype=np.int64)
     if plan.near_share > 0:
-        columns = np.ascontiguousarray(state.features[starts].T)
-        numbers = np.ascontiguousarray(state.numbers[starts].T)
-        cost, best = np.empty(starts.shape[0]), np.empty(plan.neighbours)
-        chunk = max(1, 20 * _PIECE // starts.shape[0])
-        for first in range(0, starts.shape[0], chunk):
-            last = min(starts.shape[0], first + chunk)
-            nearest_rows(
-                columns, numbers, state.step, state.saturates, state.number_weight, first, last, cost, best, nearest
-            )
+        for part in _near_parts(state, starts, random):
+            nearest[part] = _nearest_of_part(state, starts, part, plan.neighbours)
     return Near(
         row=np.repeat(np.arange(starts.shape[0]), count),
         first=starts,
@@ -110,6 +107,32 @@ def find_near(problem: SearchProblem, items: IntegerArray, state: State, plan: R
         candidates=candidate_groups(state, plan.neighbours),
         share=np.array([plan.near_share], dtype=np.int64),
     )
+
+
+def _near_parts(state: State, starts: NDArray[np.int64], random: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
+    """The rows of a block in parts that are small enough to compare all rows of a part with each other."""
+    count = starts.shape[0]
+    if count <= _NEAR_PART:
+        return [np.arange(count)]
+    part = np.empty(count, dtype=np.int32)
+    features, numbers = state.features[starts], state.numbers[starts]
+    ones = np.ones(count, dtype=np.int64)
+    cut_blocks(features, numbers, ones, state.step, state.number_weight, _NEAR_PART, 1.0, random, part)
+    order = np.argsort(part, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(part))[:-1])
+
+
+def _nearest_of_part(
+    state: State, starts: NDArray[np.int64], part: NDArray[np.int64], wanted: int
+) -> NDArray[np.int64]:
+    """(rows of the part, wanted) the nearest rows, by their number in the block; -1 where there are fewer."""
+    count = part.shape[0]
+    columns = np.ascontiguousarray(state.features[starts[part]].T)
+    numbers = np.ascontiguousarray(state.numbers[starts[part]].T)
+    nearest = np.empty((count, wanted), dtype=np.int64)
+    cost, best = np.empty(count), np.empty(wanted)
+    nearest_rows(columns, numbers, state.step, state.number_weight, cost, best, nearest)
+    return np.where(nearest >= 0, part[nearest], -1)
 
 
 def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:

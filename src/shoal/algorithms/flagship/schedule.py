@@ -47,7 +47,7 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
     count = max(2, min(24, round(5 * steps**0.5)))
     power = 0.0 if small_k and has_trees else 0.3 if has_trees else 0.35
     trials = 200.0 if small_k and has_trees else 400.0
-    rebuilds = 80.0 if small_k else 800.0 / problem.k
+    rebuilds = 90.0 if small_k else 800.0 / problem.k
     block = 7_000 if small_k else 22_000
     if large:
         block = max(1_500, min(block, 100 * problem.k))
