@@ -27,6 +27,7 @@ import numpy as np
 import polars as pl
 
 from experiments.common import adult, append_row, data_folder, rows_done
+from experiments.tdr_claims import claims
 from experiments.tdr_report import report
 from experiments.tdr_tables import expand, rank_attributes
 from shoal.algorithms.base import Context
@@ -232,7 +233,10 @@ def main() -> None:
             for case in CASES[experiment](tables, table, options.quick):
                 if case.key not in done:
                     append_row(file, run_case(case, tables))
-    report(options.out)
+    findings = claims(options.out)
+    report(options.out, findings)
+    for finding in findings:
+        print(f"{'holds' if finding.holds else 'FAILS'}  {finding.claim}: {finding.measured}")
 
 
 if __name__ == "__main__":

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 from scipy.stats import ttest_rel
 
 from experiments.common import save_chart
+from experiments.distortion import Finding
 from shoal.charts.clusters import quality_against_h
 
 NUMBERS = ("f_measure", "match_point")
 NAMES = {"f_measure": "F-measure", "match_point": "match point"}
 
 
-def report(out: Path) -> None:
+TITLE = "# TDR: publishing for cluster analysis (Fung, Wang, Wang, Hung 2009)"
+
+
+def report(out: Path, findings: Sequence[Finding]) -> None:
     """Write tdr.md and the charts next to the CSV files; experiments that were not run are left out."""
-    parts = []
+    lines = [TITLE, "", "| claim | measured | holds |", "|---|---|---|"]
+    lines += [f"| {one.claim} | {one.measured} | {'yes' if one.holds else 'no'} |" for one in findings]
+    parts = ["\n".join(lines)]
     for name, section in SECTIONS.items():
         file = out / f"tdr_{name}.csv"
         if file.is_file():
@@ -44,7 +51,7 @@ def paired(better: pl.Series, worse: pl.Series) -> float | None:
     return float(ttest_rel(better.to_numpy(), worse.to_numpy(), alternative="greater").pvalue)
 
 
-def _by_guidance(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+def by_guidance(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """Means of cluster-guided and distortion-guided masking over all h, benefit, and p."""
     found = []
     for values, part in rows.group_by(keys, maintain_order=True):
@@ -63,7 +70,7 @@ def _by_guidance(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
 
 
 def threshold_section(rows: pl.DataFrame) -> str:
-    table = _by_guidance(rows, ["table", "kind", "clusters"])
+    table = by_guidance(rows, ["table", "kind", "clusters"])
     spread = (
         rows.filter(pl.col("guided") == "cluster")
         .group_by(["table", "kind", "clusters"], maintain_order=True)
@@ -79,7 +86,7 @@ def threshold_section(rows: pl.DataFrame) -> str:
 
 def size_section(rows: pl.DataFrame) -> str:
     return "## Size of the QID, 6 clusters, mean over h\n\n" + markdown(
-        _by_guidance(rows, ["table", "kind", "requirement"])
+        by_guidance(rows, ["table", "kind", "requirement"])
     )
 
 

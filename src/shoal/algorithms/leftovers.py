@@ -34,7 +34,7 @@ class _Sets:
 
     def costs(self, code: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(groups,) the loss as it is, and with the code."""
-        now = (self.distinct - 1) * self.step
+        now = ((self.distinct - 1) * self.step).astype(np.float64)
         return now, now + np.where(self.has(code), 0.0, self.step)
 
     def add(self, group: int, code: int) -> None:

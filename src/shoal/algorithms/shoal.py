@@ -9,6 +9,8 @@ Steps
    single records move and change places while the temperature falls (simulated annealing, S. Kirkpatrick et al.,
    1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
    and grown anew, and kept if they lose no more (large neighbourhood search, P. Shaw, 1998).
+   With models besides k-anonymity the start is made safe first, and a move, swap or rebuild that would make a group
+   less safe is not made.
 4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
 
 Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
@@ -28,10 +30,13 @@ from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_
 from shoal.algorithms.flagship.refine import refine
 from shoal.algorithms.flagship.schedule import Schedule, make_schedule
 from shoal.algorithms.lower_bound import lower_bound
+from shoal.algorithms.repair import repair
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.models.base import Requirement
+from shoal.models.safety import bind_safety
 
+_WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
 _EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
 
 
@@ -62,9 +67,12 @@ class Shoal(Algorithm):
         if table.records < requirement.k:
             message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
             raise RequirementError(Problem("too-few-records", message))
-        problem = make_problem(table, requirement.k)
+        safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
+        problem = make_problem(table, requirement.k, safety)
         schedule = make_schedule(problem, self.steps)
         group, energy = _start(table, problem, schedule, context)
+        if safety is not None and requirement.monotone:
+            group, energy = _made_safe(table, problem, requirement, group, context)
         context.report(0.15, loss=energy / problem.scale)
         for number, plan in enumerate(schedule.rounds):
             group, energy = refine(problem, group, plan, energy / problem.records, context, number)
@@ -97,3 +105,14 @@ def _start(
     energies = [total_energy(problem, group) for group in starts]
     best = min(range(len(starts)), key=energies.__getitem__)
     return starts[best], energies[best]
+
+
+def _made_safe(
+    table: EncodedTable, problem: SearchProblem, requirement: Requirement, group: IntegerArray, context: Context
+) -> tuple[IntegerArray, float]:
+    """Groups that hold all models, from which the search can start: none of its moves makes a group less safe."""
+    records = record_groups(problem, group, table.row_of_record)
+    safe = repair(table, Clustering(records), requirement, context).groups
+    assert problem.item_record is not None
+    group = renumber(safe[problem.item_record])
+    return group, total_energy(problem, group)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_moves import try_move, try_swap
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
-from shoal.kernels.flagship_state import try_move, try_swap
 
 
 @kernel
@@ -81,7 +81,9 @@ def find_candidates(state: Any, costs: Any, first: Any, last: Any, candidates: A
 
 
 @kernel
-def anneal(state: Any, near: Any, k: Any, trials: Any, hot: Any, cold: Any, partners: Any, random: Any) -> Any:
+def anneal(
+    state: Any, near: Any, guard: Any, k: Any, trials: Any, hot: Any, cold: Any, partners: Any, random: Any
+) -> Any:
     """Try moves and swaps at a temperature that falls from hot to cold; returns how many were taken.
 
     A trial takes a random item and a group near it. If its group can spare it, it may move; otherwise it
@@ -99,12 +101,16 @@ def anneal(state: Any, near: Any, k: Any, trials: Any, hot: Any, cold: Any, part
         if other < 0 or other == group or state.weight[item] > 1 or state.held[other] == 0:
             continue
         limit = -temperature * np.log(random_unit(random))
-        if state.size[group] > k and state.held[other] < state.room[other] and try_move(state, item, other, limit):
+        if (
+            state.size[group] > k
+            and state.held[other] < state.room[other]
+            and try_move(state, guard, item, other, limit)
+        ):
             taken += 1
             continue
         for _ in range(partners):
             partner = state.members[state.first[other] + random_below(random, state.held[other])]
-            if state.weight[partner] == 1 and try_swap(state, item, partner, limit):
+            if state.weight[partner] == 1 and try_swap(state, guard, item, partner, limit):
                 taken += 1
                 break
     return taken

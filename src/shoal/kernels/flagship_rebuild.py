@@ -8,9 +8,11 @@ import numpy as np
 
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_grow import grow_groups
+from shoal.kernels.flagship_guard import refill_guard
+from shoal.kernels.flagship_moves import try_move, try_swap
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
-from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item, try_move, try_swap
+from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item
 
 
 @kernel
@@ -91,7 +93,9 @@ def _place_all(state: Any, chosen: Any, found: Any, items: Any, groups: Any, cou
 
 
 @kernel
-def polish(state: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, tries: Any, random: Any) -> None:
+def polish(
+    state: Any, guard: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, tries: Any, random: Any
+) -> None:
     """Moves and swaps between the chosen groups that lower the energy."""
     for _ in range(tries):
         item = items[random_below(random, count)]
@@ -99,16 +103,21 @@ def polish(state: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, 
         other = chosen[random_below(random, found)]
         if other == group or state.held[other] == 0:
             continue
-        if state.size[group] > k and state.held[other] < state.room[other] and try_move(state, item, other, -1e-12):
+        if (
+            state.size[group] > k
+            and state.held[other] < state.room[other]
+            and try_move(state, guard, item, other, -1e-12)
+        ):
             continue
         partner = state.members[state.first[other] + random_below(random, state.held[other])]
-        try_swap(state, item, partner, -1e-12)
+        try_swap(state, guard, item, partner, -1e-12)
 
 
 @kernel
 def rebuild(
     state: Any,
     near: Any,
+    guard: Any,
     pool: Any,
     k: Any,
     trials: Any,
@@ -133,9 +142,11 @@ def rebuild(
     taken = 0
     for _ in range(trials):
         found = _choose(state, near, 2 + random_below(random, widest - 1), chosen, most, random)
-        old = 0.0
+        old = unsafe = 0.0
         for number in range(found):
             old += state.energy[chosen[number]]
+            if guard is not None:
+                unsafe += guard.deficit[chosen[number]]
         if old <= 0.0:
             continue
         count = _gather(state, pool, chosen, found, items, before)
@@ -165,15 +176,20 @@ def rebuild(
             if after[place] >= 0:
                 after[place] = chosen[after[place]]
         new = _place_all(state, chosen, total, items, after, count)
-        if tries > 0:
-            polish(state, items, count, chosen, total, k, tries * count, random)
+        less_safe = False
+        if guard is not None:
+            less_safe = refill_guard(guard, state, chosen, total) > unsafe + 1e-9
+        if tries > 0 and not less_safe:
+            polish(state, guard, items, count, chosen, total, k, tries * count, random)
             new = 0.0
             for number in range(total):
                 new += state.energy[chosen[number]]
-        if new <= old:
+        if new <= old and not less_safe:
             taken += 1
         else:
             _place_all(state, chosen, total, items, before, count)
+            if guard is not None:
+                refill_guard(guard, state, chosen, total)
         for number in range(total):
             if state.size[chosen[number]] == 0:
                 spare[spares] = chosen[number]

@@ -330,31 +330,3 @@ def swap_items(state: Any, item: Any, partner: Any) -> None:
             scan_extremes(state, group)
             scan_extremes(state, other)
             break
-
-
-@kernel
-def try_move(state: Any, item: Any, other: Any, limit: Any) -> Any:
-    """Move an item to another group if the energy does not rise by more than `limit`; True if it moved."""
-    group = state.group[item]
-    less = energy_after(state, group, item, NOBODY)
-    more = energy_after(state, other, NOBODY, item)
-    if less + more - state.energy[group] - state.energy[other] > limit:
-        return False
-    remove_item(state, item)
-    insert_item(state, item, other)
-    state.energy[group] = less
-    state.energy[other] = more
-    return True
-
-
-@kernel
-def try_swap(state: Any, item: Any, partner: Any, limit: Any) -> Any:
-    """Let two items change places if the energy does not rise by more than `limit`; True if they did."""
-    group, other = state.group[item], state.group[partner]
-    here, there = swap_changes(state, group, item, other, partner)
-    if here + there > limit:
-        return False
-    swap_items(state, item, partner)
-    state.energy[group] += here
-    state.energy[other] += there
-    return True

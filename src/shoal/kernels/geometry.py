@@ -31,7 +31,7 @@ class Geometry(NamedTuple):
 
 
 @kernel
-def tree_cost(geometry: Any, attribute: int, low: int, high: int) -> float:
+def tree_cost(geometry: Any, attribute: int, low: int, high: int) -> Any:
     """Loss of the lowest common ancestor of two leaves."""
     size = geometry.code_offsets[attribute + 1] - geometry.code_offsets[attribute]
     line = geometry.level_offsets[attribute]
@@ -41,7 +41,7 @@ def tree_cost(geometry: Any, attribute: int, low: int, high: int) -> float:
 
 
 @kernel
-def range_cost(geometry: Any, attribute: int, low: int, high: int) -> float:
+def range_cost(geometry: Any, attribute: int, low: int, high: int) -> Any:
     """Unweighted loss of a group that reaches from one code to another. FLAT counts all codes in between."""
     offset = geometry.code_offsets[attribute]
     if geometry.kinds[attribute] == TREE:

@@ -106,7 +106,7 @@ def _exact_boxes(table: EncodedTable, boxes: Boxes, number: int, whole_values: b
     """(boxes,) whether a box is released as it is: all its records have one value and, for `whole_values`, that value
     is not generalized in any other box. Every record of a box gets the same answer, so classes can only grow."""
     low = boxes.low[number]
-    exact = low == boxes.high[number]
+    exact: NDArray[np.bool_] = low == boxes.high[number]
     if whole_values:
         codes = table.codes[number][table.row_of_record]
         hidden = np.zeros(table.attributes[number].size, dtype=np.bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,15 @@ from shoal.algorithms.flagship.construct import renumber
 from shoal.algorithms.flagship.problem import make_problem
 from shoal.algorithms.flagship.refine import find_near, refine
 from shoal.algorithms.flagship.schedule import make_schedule
+from shoal.algorithms.repair import repair
 from shoal.algorithms.shoal import Shoal
-from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
+from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
 from shoal.errors import RequirementError
-from shoal.kernels.flagship_state import energy_after, fill_state, swap_changes, try_move, try_swap
+from shoal.kernels.flagship_moves import try_move, try_swap
+from shoal.kernels.flagship_state import energy_after, fill_state, swap_changes
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
+from shoal.models.l_diversity import LDiversity
 from shoal.progress import Progress
 
 
@@ -113,6 +117,21 @@ def test_more_effort_loses_less_and_stays_above_the_bound() -> None:
     assert much.details["lower_bound"]["confidence"] == 1.0
 
 
+def test_other_models_hold_inside_the_search() -> None:
+    table = make_table(800, seed=6)
+    codes = np.random.default_rng(1).choice(6, 800, p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.05]).astype(np.int32)
+    table = replace(table, columns={"disease": EncodedColumn("disease", codes, 6)})
+    requirement = Requirement.of([KAnonymity(6), LDiversity(3, "disease")])
+    found = Shoal(effort=0.5).cluster(table, requirement, Context())
+    count = int(found.groups.max()) + 1
+    assert requirement.deficits(table, found.groups, count).max() == 0.0
+    assert found.details["loss"] == pytest.approx(plain_loss(table, found.groups))
+    repaired = repair(
+        table, Shoal(effort=0.02).cluster(table, Requirement.of([KAnonymity(6)]), Context()), requirement, Context()
+    )
+    assert found.details["loss"] < plain_loss(table, repaired.groups)
+
+
 @pytest.mark.parametrize("records", [5, 6, 9, 10, 11])
 def test_tables_that_hold_one_or_two_groups(records: int) -> None:
     table = make_table(records, seed=records)
@@ -156,12 +175,12 @@ def test_energies_after_many_moves_are_those_of_a_fresh_state(power: float) -> N
         if group_one == group_two:
             continue
         if state.size[group_one] > 4 and state.held[group_two] < state.room[group_two]:
-            moved += try_move(state, item, group_two, 0.5)
+            moved += try_move(state, None, item, group_two, 0.5)
         elif state.group[item] != state.group[partner]:
             here, _ = swap_changes(state, state.group[item], item, state.group[partner], partner)
             after = energy_after(state, state.group[item], item, partner)
             assert after - state.energy[state.group[item]] == pytest.approx(here)
-            moved += try_swap(state, item, partner, 0.5)
+            moved += try_swap(state, None, item, partner, 0.5)
     assert moved > 100
     kept = {name: getattr(state, name).copy() for name in ("energy", "size", "counts", "spread", "reach", "extremes")}
     fill_state(state)

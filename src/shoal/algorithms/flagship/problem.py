@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
+from shoal.kernels.safety import Safety
 
 IntegerArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -43,13 +44,15 @@ class SearchProblem:
     records: int
     k: int
     scale: float  # energy of the whole table / scale = GCP
+    safety: Safety | None = None  # the rules of models besides k-anonymity; every item is then one record
+    item_record: LongArray | None = None  # (items,) the record of each item, where there are such rules
 
     @property
     def items(self) -> int:
         return int(self.item_row.shape[0])
 
 
-def make_problem(table: EncodedTable, k: int) -> SearchProblem:
+def make_problem(table: EncodedTable, k: int, safety: Safety | None = None) -> SearchProblem:
     """Lay out the items of a table."""
     layers = [layer for number, one in enumerate(table.attributes) for layer in _layers(number, one)]
     intervals = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
@@ -66,7 +69,7 @@ def make_problem(table: EncodedTable, k: int) -> SearchProblem:
     numbers = np.empty((table.rows, len(intervals)))
     for column, number in enumerate(intervals):
         numbers[:, column] = table.attributes[number].positions[table.codes[number]]
-    item_row, item_weight = _items(table.weights, k)
+    item_row, item_weight = _items(table.weights, k if safety is None else table.records)
     return SearchProblem(
         features=features,
         numbers=numbers,
@@ -78,6 +81,8 @@ def make_problem(table: EncodedTable, k: int) -> SearchProblem:
         records=table.records,
         k=k,
         scale=float(table.records * table.width),
+        safety=safety,
+        item_record=None if safety is None else np.argsort(table.row_of_record, kind="stable"),
     )
 
 

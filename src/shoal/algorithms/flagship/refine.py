@@ -15,9 +15,11 @@ from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
 from shoal.kernels.flagship_blocks import cut_blocks
 from shoal.kernels.flagship_grow import make_pool
+from shoal.kernels.flagship_guard import Guard, refill_guard
 from shoal.kernels.flagship_near import Near, nearest_rows
 from shoal.kernels.flagship_rebuild import rebuild
 from shoal.kernels.flagship_state import State, measure_all
+from shoal.kernels.safety import row_length
 
 _PIECE = 2_000_000  # trials between two chances to interrupt
 _NEAR_PART = 4_000  # rows that are compared with each other
@@ -79,13 +81,29 @@ def search_block(
     spare = 2 + int(group.max()) // 10
     state = make_state(problem, items, group, count_values(problem.k, plan.power, largest), spare)
     near = find_near(problem, items, state, plan, random)
+    guard = make_guard(problem, items, state)
     for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), unit * plan.hot, unit * plan.cold):
-        anneal(state, near, problem.k, part, hot, cold, plan.partners, random)
+        anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, random)
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
         measure_all(state)
-    _rebuild(state, near, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random)
+    _rebuild(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random)
     return state
+
+
+def make_guard(problem: SearchProblem, items: IntegerArray, state: State) -> Guard | None:
+    """The counts that models besides k-anonymity look at, or None if there is no such model."""
+    if problem.safety is None or problem.item_record is None:
+        return None
+    groups = state.size.shape[0]
+    guard = Guard(
+        safety=problem.safety,
+        record=problem.item_record[items],
+        histogram=np.zeros((groups, int(row_length(problem.safety))), dtype=np.int32),
+        deficit=np.zeros(groups),
+    )
+    refill_guard(guard, state, np.arange(groups), groups)
+    return guard
 
 
 def find_near(
@@ -148,12 +166,14 @@ def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:
     return candidates
 
 
-def _rebuild(state: State, near: Near, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]) -> None:
+def _rebuild(
+    state: State, near: Near, guard: Guard | None, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]
+) -> None:
     items, layers = state.features.shape
     pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
     while rebuilds > 0:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))
-        rebuild(state, near, pool, k, part, plan.polish, plan.widest, plan.noise, plan.fewer, random)
+        rebuild(state, near, guard, pool, k, part, plan.polish, plan.widest, plan.noise, plan.fewer, random)
         rebuilds -= part
 
 
