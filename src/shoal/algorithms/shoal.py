@@ -9,8 +9,8 @@ Steps
    single records move and change places while the temperature falls (simulated annealing, S. Kirkpatrick et al.,
    1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
    and grown anew, and kept if they lose no more (large neighbourhood search, P. Shaw, 1998).
-   With models besides k-anonymity the start is made safe first, and a move, swap or rebuild that would make a group
-   less safe is not made.
+   With models besides k-anonymity the groups are then made safe by the shared repair, and the rounds go on from
+   there, without heat: a move, swap or rebuild that would make a group less safe is not made.
 4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
 
 Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
@@ -35,6 +35,7 @@ from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.models.base import Requirement
 from shoal.models.safety import bind_safety
+from shoal.progress import silent
 
 _WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
 _EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
@@ -69,14 +70,9 @@ class Shoal(Algorithm):
             raise RequirementError(Problem("too-few-records", message))
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         problem = make_problem(table, requirement.k, safety)
-        schedule = make_schedule(problem, self.steps)
-        group, energy = _start(table, problem, schedule, context)
+        group, energy = self._searched(table, problem, context)
         if safety is not None and requirement.monotone:
-            group, energy = _made_safe(table, problem, requirement, group, context)
-        context.report(0.15, loss=energy / problem.scale)
-        for number, plan in enumerate(schedule.rounds):
-            group, energy = refine(problem, group, plan, energy / problem.records, context, number)
-            context.report(0.15 + 0.75 * (number + 1) / len(schedule.rounds), loss=energy / problem.scale)
+            group, energy = self._searched_safely(table, problem, requirement, group, context)
         bound = lower_bound(table, requirement.k, context)
         context.report(1.0, loss=energy / problem.scale)
         return Clustering(
@@ -84,6 +80,37 @@ class Shoal(Algorithm):
             lower_bound=bound.value,
             details={"loss": energy / problem.scale, "lower_bound": bound.as_dict()},
         )
+
+    def _searched(
+        self, table: EncodedTable, problem: SearchProblem, context: Context
+    ) -> tuple[IntegerArray, float]:
+        """Groups of at least k and their energy, whatever other models say."""
+        schedule = make_schedule(problem, self.steps)
+        free = replace(problem, safety=None)
+        group, energy = _start(table, free, schedule, context)
+        context.report(0.1, loss=energy / problem.scale)
+        share = 0.85 if problem.safety is None else 0.5
+        for number, plan in enumerate(schedule.rounds):
+            group, energy = refine(free, group, plan, energy / problem.records, context, number)
+            context.report(0.1 + share * (number + 1) / len(schedule.rounds), loss=energy / problem.scale)
+        return group, energy
+
+    def _searched_safely(
+        self,
+        table: EncodedTable,
+        problem: SearchProblem,
+        requirement: Requirement,
+        group: IntegerArray,
+        context: Context,
+    ) -> tuple[IntegerArray, float]:
+        """Repair the groups, then search on from there; no step makes a group less safe or loses more."""
+        group, energy = _made_safe(table, problem, requirement, group, context)
+        rounds = make_schedule(problem, self.steps).rounds
+        for number, plan in enumerate(rounds):
+            cold = replace(plan, power=0.0, hot=0.0, cold=0.0)
+            group, energy = refine(problem, group, cold, 0.0, context, len(rounds) + number)
+            context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=energy / problem.scale)
+        return group, energy
 
 
 def _start(
@@ -112,7 +139,8 @@ def _made_safe(
 ) -> tuple[IntegerArray, float]:
     """Groups that hold all models, from which the search can start: none of its moves makes a group less safe."""
     records = record_groups(problem, group, table.row_of_record)
-    safe = repair(table, Clustering(records), requirement, context).groups
+    quiet = replace(context, progress=silent)  # the repair counts its progress from 0 again
+    safe = repair(table, Clustering(records), requirement, quiet).groups
     assert problem.item_record is not None
     group = renumber(safe[problem.item_record])
     return group, total_energy(problem, group)

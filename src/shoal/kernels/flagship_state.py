@@ -201,7 +201,8 @@ def place_rest(state: Any) -> Any:
     for item in range(state.group.shape[0]):
         if state.group[item] >= 0:
             continue
-        best, least, after = NOBODY, np.inf, 0.0
+        best: Any = NOBODY
+        least, after = np.inf, 0.0
         for group in range(state.size.shape[0]):
             if state.size[group] > 0 and state.held[group] < state.room[group]:
                 energy = energy_after(state, group, NOBODY, item)

@@ -15,7 +15,7 @@ from shoal.kernels.flagship_random import random_below
 @kernel
 def _nearest_block(least: Any, alive: Any) -> Any:
     """The nearest block that still has items; it will not be found again. -1 if there is none."""
-    best = np.int64(-1)
+    best: Any = np.int64(-1)
     for block in range(least.shape[0]):
         if alive[block] > 0 and least[block] < np.inf and (best < 0 or least[block] < least[best]):
             best = block

@@ -119,7 +119,7 @@ def test_more_effort_loses_less_and_stays_above_the_bound() -> None:
 
 def test_other_models_hold_inside_the_search() -> None:
     table = make_table(800, seed=6)
-    codes = np.random.default_rng(1).choice(6, 800, p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.05]).astype(np.int32)
+    codes = np.random.default_rng(1).choice(6, 800, p=[0.27, 0.27, 0.16, 0.12, 0.1, 0.08]).astype(np.int32)
     table = replace(table, columns={"disease": EncodedColumn("disease", codes, 6)})
     requirement = Requirement.of([KAnonymity(6), LDiversity(3, "disease")])
     found = Shoal(effort=0.5).cluster(table, requirement, Context())
