@@ -33,7 +33,7 @@ from shoal.tables.schema import Attribute, Role
 
 STAGES = ("read", "encode", "cluster", "recode", "write", "verify", "evaluate")
 QUADRATIC = {"k-member": 100_000}  # the largest table that these are asked to do
-PEER_LIMIT = 300.0  # seconds after which a peer is stopped
+PEER_LIMIT = 180.0  # seconds after which a peer is stopped
 
 
 def floor_seconds(table: Path, out: Path) -> float:

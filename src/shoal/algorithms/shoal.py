@@ -81,19 +81,22 @@ class Shoal(Algorithm):
             details={"loss": energy / problem.scale, "lower_bound": bound.as_dict()},
         )
 
-    def _searched(
-        self, table: EncodedTable, problem: SearchProblem, context: Context
-    ) -> tuple[IntegerArray, float]:
+    def _searched(self, table: EncodedTable, problem: SearchProblem, context: Context) -> tuple[IntegerArray, float]:
         """Groups of at least k and their energy, whatever other models say."""
         schedule = make_schedule(problem, self.steps)
         free = replace(problem, safety=None)
-        group, energy = _start(table, free, schedule, context)
-        context.report(0.1, loss=energy / problem.scale)
-        share = 0.85 if problem.safety is None else 0.5
-        for number, plan in enumerate(schedule.rounds):
-            group, energy = refine(free, group, plan, energy / problem.records, context, number)
-            context.report(0.1 + share * (number + 1) / len(schedule.rounds), loss=energy / problem.scale)
-        return group, energy
+        starts = _starts(table, free, schedule, context)
+        whole = (0.85 if problem.safety is None else 0.5) / (len(starts) * len(schedule.rounds))
+        done = 0
+        found: list[tuple[IntegerArray, float]] = []
+        for group, energy in starts:
+            context.report(0.1 + whole * done, loss=min(one[1] for one in (*found, (group, energy))) / problem.scale)
+            for plan in schedule.rounds:
+                group, energy = refine(free, group, plan, energy / problem.records, context, done)
+                done += 1
+                context.report(0.1 + whole * done, loss=min([energy, *(one[1] for one in found)]) / problem.scale)
+            found.append((group, energy))
+        return min(found, key=lambda one: one[1])
 
     def _searched_safely(
         self,
@@ -113,25 +116,26 @@ class Shoal(Algorithm):
         return group, energy
 
 
-def _start(
+def _starts(
     table: EncodedTable, problem: SearchProblem, schedule: Schedule, context: Context
-) -> tuple[IntegerArray, float]:
-    """The first grouping that loses least, and its energy."""
+) -> list[tuple[IntegerArray, float]]:
+    """First groupings with their energies, the least first: so many as the schedule wants to go on from."""
     alone = replace(context, threads=1)  # with one block for all, the threads are better used on several tries
     several = problem.items <= schedule.classed_block
 
     def classed(prices: Prices) -> IntegerArray | None:
         return classed_groups(table, problem, alone if several else context, schedule.classed_block, prices)
 
-    starts = []
+    groups = []
     if problem.saturates.any():
         found = context.map(classed, schedule.prices) if several else [classed(one) for one in schedule.prices]
-        starts = [renumber(group) for group in found if group is not None]
-    if not starts:
-        starts = [renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts))]
-    energies = [total_energy(problem, group) for group in starts]
-    best = min(range(len(starts)), key=energies.__getitem__)
-    return starts[best], energies[best]
+        groups = [renumber(group) for group in found if group is not None]
+    starts = sorted(((group, total_energy(problem, group)) for group in groups), key=lambda one: one[1])
+    starts = starts[: max(1, schedule.starts - 1)]
+    if not starts or schedule.starts > 1:
+        grown = renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts))
+        starts.append((grown, total_energy(problem, grown)))
+    return starts
 
 
 def _made_safe(

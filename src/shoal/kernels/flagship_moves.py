@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_guard import guarded_exchange
+from shoal.kernels.flagship_inline import inlined
 from shoal.kernels.flagship_state import NOBODY, energy_after, insert_item, remove_item, swap_changes, swap_items
 
 
-@kernel
+@inlined
 def try_move(state: Any, guard: Any, item: Any, other: Any, limit: Any) -> Any:
     """Move an item to another group if the energy does not rise by more than `limit`; True if it moved."""
     group = state.group[item]
@@ -27,7 +27,7 @@ def try_move(state: Any, guard: Any, item: Any, other: Any, limit: Any) -> Any:
     return True
 
 
-@kernel
+@inlined
 def try_swap(state: Any, guard: Any, item: Any, partner: Any, limit: Any) -> Any:
     """Let two items change places if the energy does not rise by more than `limit`; True if they did."""
     group, other = state.group[item], state.group[partner]

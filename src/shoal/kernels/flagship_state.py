@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_inline import inlined
 
 NOBODY = np.int64(-1)
 
@@ -259,7 +260,7 @@ def insert_item(state: Any, item: Any, group: Any) -> None:
         widen(state.extremes, group, interval, number)
 
 
-@kernel
+@inlined
 def _layer_change(state: Any, group: Any, layer: Any, out: Any, into: Any) -> Any:
     """How the energy of a group changes on one layer when the feature `out` is replaced by `into`."""
     counts = state.counts[group]
@@ -274,7 +275,7 @@ def _layer_change(state: Any, group: Any, layer: Any, out: Any, into: Any) -> An
     return (reach - state.step[out] + state.step[into]) * new - reach * old
 
 
-@kernel
+@inlined
 def _range_change(state: Any, group: Any, interval: Any, out: Any, into: Any) -> Any:
     """How the energy of a group changes on one interval when the number `out` is replaced by `into`."""
     low = state.extremes[group, interval, 0]
@@ -285,7 +286,7 @@ def _range_change(state: Any, group: Any, interval: Any, out: Any, into: Any) ->
     return change * state.size[group] * state.number_weight[interval]
 
 
-@kernel
+@inlined
 def swap_changes(state: Any, group: Any, item: Any, other: Any, partner: Any) -> Any:
     """How the energies of two groups change when an item of the one and a partner of the other change places."""
     here = there = 0.0

@@ -11,6 +11,7 @@ from shoal.algorithms.flagship.refine import Round
 _FULL = 40_000  # items up to which every record gets all the steps
 _LEAST = 0.06  # share of the steps that is left to each record of a very large table
 _TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
+_FEW = 6_000  # tables up to this size are searched from several starts
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
 
 
@@ -18,6 +19,7 @@ _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it mo
 class Schedule:
     """Block sizes and prices of the starts, and the rounds of refinement."""
 
+    starts: int  # how many first groupings are refined; the best result counts
     grown_reach: int
     grown_parts: int
     classed_block: int
@@ -31,8 +33,9 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
     steps = effort * share
     large = problem.items > 4 * _FULL
     small_k = problem.k <= _SMALL_K
-    tries = ((0.1, 1.5),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 6) * effort)))]
+    tries = ((0.1, 1.5),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 5) * effort)))]
     return Schedule(
+        starts=3 if problem.items <= _FEW else 1,
         grown_reach=500 if large else max(1_500, min(6_000, 300 * problem.k)),
         grown_parts=-(-problem.items // _FULL),
         classed_block=16_000 if large else 40_000,
