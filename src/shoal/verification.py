@@ -10,7 +10,6 @@ from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
-from shoal.models.forms import DIGEST_MARK
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
@@ -107,7 +106,7 @@ def _read_trees(folder: Path | None, columns: Sequence[str]) -> dict[str, Hierar
 
 
 def _checkable(spec: str, columns: Sequence[str], trees: dict[str, Hierarchy], population: bool) -> bool:
-    """Some models need more than the release: a hidden value, a dropped column, a hierarchy, a population."""
+    """Some models need more than the release: a dropped column, a hierarchy, a population."""
     try:
         model = parse_model(spec)
     except InputError:
@@ -116,7 +115,7 @@ def _checkable(spec: str, columns: Sequence[str], trees: dict[str, Hierarchy], p
         return False
     if isinstance(model, TCloseness) and model.distance == "hierarchical" and model.column not in trees:
         return False
-    return DIGEST_MARK not in spec and all(column in columns for column in model.columns())
+    return all(column in columns for column in model.columns())
 
 
 def _models(k: int | None, models: Sequence[Model | str], problems: list[Problem]) -> list[Model]:

@@ -182,3 +182,14 @@ def test_persons_with_several_records(shoal, tmp_path: Path) -> None:
     for place, row in enumerate(released):
         persons.setdefault((row["age"], row["sex"]), set()).add(place // 4)
     assert min(len(members) for members in persons.values()) >= 5
+
+
+def test_a_certificate_that_hides_a_named_value_can_be_checked_again(shoal, people: Path, tmp_path: Path) -> None:
+    arguments = ("--quasi", "age,zip,sex", "-k", "5", "--model", "alpha-k:disease=SECRETill1:0.6", "--quiet")
+    made = shoal("anonymize", people, "-o", "out.csv", "--algorithm", "mondrian", "--certificate", "c.json", *arguments)
+    assert made.code == 0, made.err
+    assert "SECRET" not in (tmp_path / "c.json").read_text()
+    again = shoal("verify", "out.csv", "--certificate", "c.json", "--json")
+    assert again.code == 0, again.err
+    assert len(again.json["checks"]) == 2
+    assert again.json["notes"] == []
