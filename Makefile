@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ORACLE ?= .venv-oracle
+ANONYMETER ?= .venv-anonymeter
 BIN := $(VENV)/bin
 
 .PHONY: demo test check bench experiments clean
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/shoal demo
 
-test: $(VENV)/.dev $(ORACLE)/.ready
+test: $(VENV)/.dev $(ORACLE)/.ready $(ANONYMETER)/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 check: $(VENV)/.dev
@@ -45,5 +46,12 @@ $(ORACLE)/.ready:
 	  || echo "pycanon cannot be installed with this Python: the tests that ask it are skipped, and say so"
 	touch $@
 
+# anonymeter (a second opinion on attacks) needs an older numpy than pycanon.
+$(ANONYMETER)/.ready:
+	$(PYTHON) -m venv $(ANONYMETER)
+	$(ANONYMETER)/bin/python -m pip install --quiet --disable-pip-version-check anonymeter \
+	  || echo "anonymeter cannot be installed with this Python: the tests that ask it are skipped, and say so"
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(ORACLE) shoal-demo
+	rm -rf $(VENV) $(ORACLE) $(ANONYMETER) shoal-demo

@@ -1,6 +1,6 @@
 """The experiment of the CB paper: loss and time of CB and of non-homogeneous generalization (NH).
 
-    python -m experiments.cb --out FOLDER [--quick]
+    shoal experiment cb
 
 Generated SAL and INCOME tables (see `experiments.census`): GCP against k for 3 to 6 quasi-identifiers, against the
 number of quasi-identifiers, and against the number of records (with all 7), and time against the number of records.
@@ -10,22 +10,23 @@ was stopped goes on where it was. cb.md puts the claims beside what was measured
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from experiments.census import boxes_loss, census, encode_census, groups_loss
-from experiments.common import append_row, rows_done, save_chart
-from experiments.distortion import Finding, lines_chart, write_page
+from experiments.common import Finding, append_row, save_chart, waiting_cases
+from experiments.distortion import lines_chart, write_page
 from shoal.algorithms.base import Context
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
+from shoal.progress import ProgressCallback
 
 ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "cb": ("cb", {}),
@@ -35,6 +36,7 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
 CASES = ("table", "records", "attributes", "k", "algorithm")
 DEFAULT_K = 150
 ALL = 7  # quasi-identifiers
+NOISE = 0.03  # of a fitted exponent
 
 
 def measure(name: str, table: EncodedTable, k: int) -> dict[str, Any]:
@@ -65,28 +67,25 @@ def cases(quick: bool) -> list[tuple[str, int, int, int, str]]:
     return list(dict.fromkeys(found))
 
 
-def run(out: Path, quick: bool = False) -> list[Finding]:
-    """Run what is missing, write the table, the page and the charts, and say which claims hold."""
+def run(data: Path, out: Path, quick: bool, progress: ProgressCallback) -> list[Finding]:
+    """Run what is missing, write the table, the page and the charts, and say which claims hold. Needs no data."""
     file = out / "cb.csv"
-    done = rows_done(file, CASES)
     wanted = cases(quick)
-    waiting = [case for case in wanted if tuple(map(str, case)) not in done]
-    if waiting:
-        small = encode_census("sal", census("sal", 2000), 3)
-        for name in ALGORITHMS:  # so that compiling is not measured
-            measure(name, small, 50)
     frames: dict[tuple[str, int], pl.DataFrame] = {}
-    for number, case in enumerate(waiting):
+    for case in waiting_cases(file, CASES, wanted, progress):
         name, records, width, k, algorithm = case
+        if not frames:  # so that compiling is not measured
+            small = encode_census("sal", census("sal", 2000), 3)
+            for warm in ALGORITHMS:
+                measure(warm, small, 50)
         if (name, records) not in frames:
             frames = {(name, records): census(name, records)}
         table = encode_census(name, frames[name, records], width)
         append_row(file, {**dict(zip(CASES, case, strict=True)), **measure(algorithm, table, k)})
-        print(f"{number + 1} of {len(waiting)} cases", flush=True)
     keys = pl.DataFrame(wanted, schema=list(CASES), orient="row")
     rows = pl.read_csv(file).join(keys, on=list(CASES)).sort(CASES)
     findings = claims(rows)
-    write_page(out, "cb", "CB (He et al. 2012)", findings, rows)
+    write_page(out, "cb", "CB (He et al. 2012)", findings, rows, why(rows))
     _charts(rows, out)
     return findings
 
@@ -105,6 +104,39 @@ def _charts(rows: pl.DataFrame, out: Path) -> None:
         save_chart(lines_chart(grown, "records", "seconds", "k", titles), out / f"cb_{name}_seconds.png")
 
 
+def why(rows: pl.DataFrame) -> str:
+    """What the two readings of the paper make of it."""
+    usual = rows.filter(pl.col("attributes") < ALL)
+    both = usual.pivot("algorithm", index=["table", "attributes", "k"], values="gcp")
+    share = both["cb"] / both["cb-centres"]
+    return (
+        "Why: the paper can be read in two ways. By its text a record joins the half whose loss it raises less (cb), "
+        "by its pseudo-code the nearer of two bare centres (cb-centres); the first loses "
+        f"{share.mean():.2f} of the second ({share.min():.2f} to {share.max():.2f}). So cb is below NH even with 3 "
+        "attributes, where the paper has it above, and cb-centres is not always below NH with more. NH is slower than "
+        "cb here, not faster: its rings are built record by record from nearest neighbours and its assignment is drawn "
+        "at random for every record, while the rounds of cb are a few passes over columns. The tables are generated, "
+        "so margins on the originals may differ."
+    )
+
+
+def exponent(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
+    """The slope of log(seconds) over log(size)."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def growth(name: str, sizes: NDArray[np.float64], seconds: NDArray[np.float64], wall: float) -> list[Finding]:
+    """Expected is n log n; exactly, the tree of splits has log(n / k) levels, each of which reads all records."""
+    found, levels = exponent(sizes, seconds), exponent(sizes, sizes * np.log(sizes / DEFAULT_K))
+    text = f"exponent {found:.2f}; n log n has {exponent(sizes, sizes * np.log(sizes)):.2f} over these sizes, "
+    text += f"n log(n / k) {levels:.2f}"
+    spent = f"{seconds[-1]:.1f} s of CPU time with {sizes[-1]:,.0f} records, {wall:.1f} s by the clock"
+    return [
+        Finding(f"the time of cb on {name} grows like n log n, nearly linearly", text, found <= levels + NOISE),
+        Finding(f"the largest table of {name} takes cb less than 500 s", spent, bool(seconds[-1] < 500)),
+    ]
+
+
 def claims(rows: pl.DataFrame) -> list[Finding]:
     """The claims of the paper, each with the number it stands or falls by."""
     findings = []
@@ -121,10 +153,7 @@ def claims(rows: pl.DataFrame) -> list[Finding]:
                 findings.append(Finding(f"{variant} on {name}, {what} attributes: {word} NH", text, better))
         grown = part.filter((pl.col("attributes") == ALL) & (pl.col("algorithm") == "cb")).sort("records")
         sizes, seconds, gcp = (grown[column].to_numpy() for column in ("records", "seconds", "gcp"))
-        exponent = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-        spent = f"{seconds[-1]:.1f} s of CPU time, {grown['wall'][-1]:.1f} s by the clock"
-        text = f"exponent {exponent:.2f}; with {sizes[-1]} records {spent}"
-        findings.append(Finding(f"the time of cb on {name} grows linearly, 500k below 500 s", text, exponent < 1.2))
+        findings += growth(name, sizes.astype(np.float64), seconds, float(grown["wall"][-1]))
         text = f"GCP {gcp[0]:.4f} with {sizes[0]} records, {gcp[-1]:.4f} with {sizes[-1]}"
         findings.append(Finding(f"the loss of cb on {name} falls as records are added", text, bool(gcp[-1] < gcp[0])))
         both = part.pivot("algorithm", index=["records", "attributes", "k"], values="seconds")
@@ -132,17 +161,3 @@ def claims(rows: pl.DataFrame) -> list[Finding]:
         text = f"cb takes {slower:.1f} times its time (median)"
         findings.append(Finding(f"NH is faster than cb on {name}", text, bool(slower > 1)))
     return findings
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="The experiment of the CB paper")
-    parser.add_argument("--data", help="not needed: the tables are generated")
-    parser.add_argument("--out", required=True, type=Path, help="folder for results; finished cases are kept")
-    parser.add_argument("--quick", action="store_true", help="a part of the cases, on smaller tables")
-    options = parser.parse_args()
-    for finding in run(options.out, options.quick):
-        print(f"{'holds' if finding.holds else 'FAILS'}  {finding.claim}: {finding.measured}")
-
-
-if __name__ == "__main__":
-    main()

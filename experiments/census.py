@@ -106,8 +106,13 @@ def encode_census(name: str, frame: pl.DataFrame, quasi: int) -> EncodedTable:
 
 def groups_loss(table: EncodedTable, groups: NDArray[np.int32]) -> float:
     """The loss of all records, over all attributes with their weights, when every group is released as one value."""
+    return float((group_costs(table, groups) * np.bincount(groups)).sum())
+
+
+def group_costs(table: EncodedTable, groups: NDArray[np.int32]) -> NDArray[np.float64]:
+    """(groups,) what one record of each group loses."""
     count = int(groups.max()) + 1
-    sizes, total = np.bincount(groups, minlength=count), 0.0
+    total = np.zeros(count)
     for attribute, codes in zip(table.attributes, table.record_codes, strict=True):
         if attribute.kind is Kind.FLAT:
             pairs = np.unique(groups.astype(np.int64) * attribute.size + codes)
@@ -116,20 +121,20 @@ def groups_loss(table: EncodedTable, groups: NDArray[np.int32]) -> float:
             low, high = np.full(count, attribute.size), np.full(count, -1)
             np.minimum.at(low, groups, codes)
             np.maximum.at(high, groups, codes)
-            cost = _range_costs(attribute, low, high)
-        total += attribute.weight * float((cost * sizes).sum())
+            cost = range_costs(attribute, low, high)
+        total += attribute.weight * cost
     return total
 
 
 def boxes_loss(table: EncodedTable, boxes: Boxes) -> float:
     """The loss of all records when each is released as its own box."""
     return sum(
-        attribute.weight * float(_range_costs(attribute, low, high)[boxes.box_of_record].sum())
+        attribute.weight * float(range_costs(attribute, low, high)[boxes.box_of_record].sum())
         for attribute, low, high in zip(table.attributes, boxes.low, boxes.high, strict=True)
     )
 
 
-def _range_costs(attribute: EncodedAttribute, low: NDArray, high: NDArray) -> NDArray[np.float64]:
+def range_costs(attribute: EncodedAttribute, low: NDArray, high: NDArray) -> NDArray[np.float64]:
     if attribute.kind is not Kind.TREE:
         return np.minimum(1.0, attribute.positions[high] - attribute.positions[low])
     cost = np.zeros(low.shape[0])

@@ -8,25 +8,40 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from shoal.charts.draw import save_picture
+from shoal.errors import InputError, Problem
+from shoal.progress import Progress, ProgressCallback
 
 ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+
+
+Case = TypeVar("Case", bound=tuple[Any, ...])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of a paper and what was measured."""
+
+    claim: str
+    measured: str
+    holds: bool
 
 
 def data_folder(given: str | Path | None = None) -> Path:
     """The folder of real tables: the one given, else the one that SHOAL_DATA names."""
     named = given or os.environ.get("SHOAL_DATA")
     if not named:
-        raise SystemExit("name the folder of real tables with --data or SHOAL_DATA")
+        raise InputError(Problem("no-data", "the folder of real tables is not named", hint="--data or SHOAL_DATA"))
     folder = Path(named)
     if not (folder / "adult").is_dir():
-        raise SystemExit(f"{folder} does not hold the folder 'adult'")
+        raise InputError(Problem("no-data", f"the folder '{folder}' does not hold the folder 'adult'"))
     return folder
 
 
@@ -47,6 +62,19 @@ def rows_done(file: Path, keys: Sequence[str]) -> set[tuple[str, ...]]:
         return set()
     with file.open(newline="", encoding="utf-8") as lines:
         return {tuple(row[key] for key in keys) for row in csv.DictReader(lines)}
+
+
+def waiting_cases(file: Path, keys: Sequence[str], cases: Sequence[Case], progress: ProgressCallback) -> Iterator[Case]:
+    """The cases that a result file does not hold yet, one after another; progress is told before each and at the end.
+
+    A case is a tuple that begins with its keys.
+    """
+    done = rows_done(file, keys)
+    waiting = [case for case in cases if tuple(map(str, case[: len(keys)])) not in done]
+    for number, case in enumerate(waiting):
+        progress(Progress("experiment", number / len(waiting), note=f"{file.stem}: {number} of {len(waiting)} cases"))
+        yield case
+    progress(Progress("experiment", 1.0, note=f"{file.stem}: {len(cases)} cases are there"))
 
 
 def append_row(file: Path, row: Mapping[str, Any]) -> None:

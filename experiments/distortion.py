@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from experiments.common import adult, save_chart
+from experiments.common import Finding, adult, save_chart
 from shoal.algorithms.base import Algorithm, Context
 from shoal.algorithms.kaca.distance import table_distortion
 from shoal.encode.encode import EncodeOptions, encode_table
@@ -24,15 +23,6 @@ from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
 
 MISSING = ("?",)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A claim of a paper and what was measured."""
-
-    claim: str
-    measured: str
-    holds: bool
 
 
 def encode_adult(

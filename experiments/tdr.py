@@ -1,6 +1,6 @@
 """The experiments of the TDR paper: does masking keep the clusters?
 
-    python -m experiments.tdr --data FOLDER --out FOLDER [--quick] [--only threshold,size,multi,mixed,scale]
+    shoal experiment tdr
 
 - threshold: F-measure and match point for h = 5..100 and 2, 6, 10 clusters, basic and bisecting k-means, masking
   guided by the clusters against masking guided by distortion; the QID is the top 9 attributes of a decision tree
@@ -10,12 +10,11 @@
 - scale: seconds for 200,000 to 1,000,000 records with all 14 attributes, and with several QIDs
 
 Every case is one line in a CSV file; a run that was stopped goes on where it was. `experiments.tdr_report` turns the
-files into tables, tests and charts. `--quick` runs a part of the cases, to see that everything works.
+files into tables, tests and charts.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from experiments.common import adult, append_row, data_folder, rows_done
+from experiments.common import Finding, adult, append_row, rows_done, waiting_cases
 from experiments.tdr_claims import claims
 from experiments.tdr_report import report
 from experiments.tdr_tables import expand, rank_attributes
@@ -36,12 +35,12 @@ from shoal.cluster_release.framework import mask
 from shoal.cluster_release.prepare import Prepared, prepare, required_models
 from shoal.evaluate.clusters import compare_clusterings
 from shoal.models.base import Requirement
+from shoal.progress import Progress, ProgressCallback
 from shoal.recode.release import RecodeOptions, recode
 
 KINDS = ("kmeans", "bisecting")
 MODES = {"cluster": "information", "distort": "distort"}
 CLUSTERS = (2, 6, 10)
-EXPERIMENTS = ("threshold", "size", "multi", "mixed", "scale")
 KEYS = ("experiment", "table", "kind", "recipient", "clusters", "guided", "requirement", "h")
 
 Requirements = Sequence[tuple[Sequence[str], int]]
@@ -180,13 +179,15 @@ def mixed_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
 CASES = {"threshold": threshold_cases, "size": size_cases, "multi": multi_cases, "mixed": mixed_cases}
 
 
-def run_scale(tables: Tables, out: Path, quick: bool) -> None:
+def run_scale(tables: Tables, out: Path, quick: bool, progress: ProgressCallback) -> None:
     """Seconds of masking alone, for adult blown up by altered copies of its records."""
     file = out / "tdr_scale.csv"
     keys = ("records", "requirement")
     done = rows_done(file, keys)
     frame, files = tables.frames["adult"], tables.files["adult"]
-    for records in (100_000, 200_000) if quick else range(200_000, 1_000_001, 200_000):
+    sizes = (100_000, 200_000) if quick else range(200_000, 1_000_001, 200_000)
+    for number, records in enumerate(sizes):
+        progress(Progress("experiment", number / len(sizes), note=f"{file.stem}: {records:,} records"))
         requirements: dict[str, Requirements] = {"all": [(tuple(frame.columns), 50)]}
         for number in range(2 if quick else 5):
             requirements[f"multi-{number}"] = [(qid, 50) for qid in random_qids(frame.columns, number)]
@@ -214,30 +215,15 @@ def run_scale(tables: Tables, out: Path, quick: bool) -> None:
             append_row(file, {**row, "steps": len(found.details["steps"]), "classes": int(found.groups.max()) + 1})
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="The experiments of the TDR paper")
-    parser.add_argument("--data", help="folder of real tables (or SHOAL_DATA)")
-    parser.add_argument("--out", required=True, type=Path, help="folder for results; finished cases are kept")
-    parser.add_argument("--quick", action="store_true", help="a part of the cases")
-    parser.add_argument("--only", default=",".join(EXPERIMENTS), help="experiments to run, with commas between")
-    parser.add_argument("--tables", default="adult,crx", help="tables to use, with commas between")
-    options = parser.parse_args()
-    tables = Tables(data_folder(options.data))
-    for experiment in options.only.split(","):
-        if experiment == "scale":
-            run_scale(tables, options.out, options.quick)
-            continue
-        file = options.out / f"tdr_{experiment}.csv"
-        done = rows_done(file, KEYS)
-        for table in options.tables.split(","):
-            for case in CASES[experiment](tables, table, options.quick):
-                if case.key not in done:
-                    append_row(file, run_case(case, tables))
-    findings = claims(options.out)
-    report(options.out, findings)
-    for finding in findings:
-        print(f"{'holds' if finding.holds else 'FAILS'}  {finding.claim}: {finding.measured}")
-
-
-if __name__ == "__main__":
-    main()
+def run(data: Path, out: Path, quick: bool, progress: ProgressCallback) -> list[Finding]:
+    """Run what is missing of all five parts, write the tables, the page and the charts, and say which claims hold."""
+    tables = Tables(data)
+    for part, cases_of in CASES.items():
+        cases = [case for table in tables.frames for case in cases_of(tables, table, quick)]
+        file = out / f"tdr_{part}.csv"
+        for *_, case in waiting_cases(file, KEYS, [(*case.key, case) for case in cases], progress):
+            append_row(file, run_case(case, tables))
+    run_scale(tables, out, quick, progress)
+    findings = claims(out)
+    report(out, findings)
+    return findings

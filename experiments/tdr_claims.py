@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from experiments.distortion import Finding
+from experiments.common import Finding
 from experiments.tdr_report import by_guidance, paired
 
 SIGNIFICANT = 0.05

@@ -1,6 +1,6 @@
 """The experiment of the two-level thesis: time, distortion and discernibility of KACA, TopDown-KACA and Two-level.
 
-    python -m experiments.two_level --data FOLDER --out FOLDER [--quick]
+    shoal experiment two-level
 
 Adult, the 32,561 records of the training part, the first 2 to 6 of age, work class, education, marital status, race and
 gender, k = 2, 5, 10, with ARX's hierarchies. Every case is one line in two_level.csv; a run that was stopped goes
@@ -9,15 +9,16 @@ on where it was. two_level.md puts the thesis' claims beside what was measured; 
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from experiments.common import append_row, data_folder, rows_done
-from experiments.distortion import Finding, encode_adult, measure, ratio, save_lines, summarized, write_page
+from experiments.common import Finding, append_row, waiting_cases
+from experiments.distortion import encode_adult, measure, ratio, save_lines, summarized, write_page
 from shoal.algorithms.registry import make_algorithm
+from shoal.encode.encoded_table import EncodedTable
+from shoal.progress import ProgressCallback
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
 ALGORITHMS = ("kaca", "topdown-kaca", "two-level")
@@ -27,30 +28,43 @@ CASES = (*KEYS, "seed")
 MEASURES = {"seconds": "seconds of CPU time", "distortion": "distortion", "discernibility": "discernibility"}
 
 
-def run(data: Path, out: Path, quick: bool = False) -> list[Finding]:
+def cases(quick: bool) -> list[tuple[str, int, int, int]]:
+    widths = (2, 4, 6) if quick else (2, 3, 4, 5, 6)
+    seeds = range(1 if quick else 3)
+    return [(name, k, width, seed) for width in widths for name in ALGORITHMS for k in (2, 5, 10) for seed in seeds]
+
+
+def run(data: Path, out: Path, quick: bool, progress: ProgressCallback) -> list[Finding]:
     """Run what is missing, write the table, the page and the charts, and say which claims hold."""
     file = out / "two_level.csv"
-    done = rows_done(file, CASES)
-    widths = (2, 4, 6) if quick else (2, 3, 4, 5, 6)
-    for width in widths:
-        table = encode_adult(data, QUASI[:width], file="adult.csv", records=RECORDS)
-        for name in ALGORITHMS:
-            algorithm = make_algorithm(name)
-            warm = False
-            for k in (2, 5, 10):
-                for seed in range(1 if quick else 3):
-                    case = (name, str(k), str(width), str(seed))
-                    if case in done:
-                        continue
-                    if not warm:  # so that compiling is not measured
-                        measure(algorithm, table, 50, seed)
-                        warm = True
-                    append_row(file, {**dict(zip(CASES, case, strict=True)), **measure(algorithm, table, k, seed)})
+    tables: dict[int, EncodedTable] = {}
+    warm: set[str] = set()
+    for case in waiting_cases(file, CASES, cases(quick), progress):
+        name, k, width, seed = case
+        if width not in tables:
+            tables = {width: encode_adult(data, QUASI[:width], file="adult.csv", records=RECORDS)}
+        if name not in warm:  # so that compiling is not measured
+            measure(make_algorithm(name), tables[width], 50, seed)
+            warm.add(name)
+        found = measure(make_algorithm(name), tables[width], k, seed)
+        append_row(file, {**dict(zip(CASES, case, strict=True)), **found})
     rows = summarized(pl.read_csv(file), KEYS)
     findings = compare(rows)
-    write_page(out, "two_level", "Two-level clustering (Verma 2013)", findings, rows)
+    write_page(out, "two_level", "Two-level clustering (Verma 2013)", findings, rows, why(rows))
     save_lines(rows, out, "two_level", "attributes", "k", "quasi-identifiers", MEASURES)
     return findings
+
+
+def why(rows: pl.DataFrame) -> str:
+    """The steps that differ, with the number of groups that come of them."""
+    more = ratio(rows, "groups", "two-level", "kaca", ("k", "attributes"))
+    return (
+        "Why: KACA merges a small class with the nearest of all classes; Two-level first merges inside an outer "
+        "cluster, a whole progression at a time, even if a nearer class is outside it. That costs distortion, and it "
+        f"makes {np.median(more):.3f} times as many groups (median), which is why discernibility is lower. "
+        "TopDown-KACA loses no more than KACA: KACA takes its classes at random and never looks back, so that keeping "
+        "to blocks of similar classes costs nothing that can be measured here."
+    )
 
 
 def compare(rows: pl.DataFrame) -> list[Finding]:
@@ -80,17 +94,3 @@ def compare(rows: pl.DataFrame) -> list[Finding]:
     is_so = bool(np.median(faster) < 1 < np.median(worse))
     findings.append(Finding("TopDown-KACA is faster than KACA and loses more", text, is_so))
     return findings
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="The experiment of the two-level thesis")
-    parser.add_argument("--data", help="folder of real tables (or SHOAL_DATA)")
-    parser.add_argument("--out", required=True, type=Path, help="folder for results; finished cases are kept")
-    parser.add_argument("--quick", action="store_true", help="a part of the cases")
-    options = parser.parse_args()
-    for finding in run(data_folder(options.data), options.out, options.quick):
-        print(f"{'holds' if finding.holds else 'FAILS'}  {finding.claim}: {finding.measured}")
-
-
-if __name__ == "__main__":
-    main()

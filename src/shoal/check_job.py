@@ -53,9 +53,12 @@ def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] 
     if not job.quasi:
         hint = "name the columns by which a person could be recognised, e.g. --quasi age,sex,postcode"
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint=hint))
-    for name, weight in job.priorities.items():
+    for name, weight in job.weights().items():
         if not (math.isfinite(weight) and weight >= 0):
             problems.append(Problem("bad-priority", "a priority must be a number of at least 0", name))
+    for name, times in Counter(list(job.priorities)).items():
+        if times > 1:
+            problems.append(Problem("bad-priority", "the priority order names it twice", name))
     for output in (job.output, job.certificate, job.report):
         if output is not None:
             problems += check_output(output, [job.input] if job.input is not None else [])
@@ -79,12 +82,18 @@ def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
     parameters = dict(job.parameters)
     try:
         known = {item.name for item in fields(algorithm_class(job.algorithm))}
-        if job.effort is not None:
-            if "effort" in known:
-                parameters["effort"] = job.effort
-            else:
-                message = f"algorithm '{job.algorithm}' has no effort to set"
+        for name, value in (("effort", job.effort), ("objective", job.objective)):
+            if value is not None and name in known:
+                parameters[name] = value
+            elif value is not None:
+                message = f"algorithm '{job.algorithm}' has no {name} to set"
                 problems.append(Problem("unknown-parameter", message, hint="'shoal' has"))
+        if job.objective == "class" and job.class_column is None:
+            message = "the objective 'class' needs a class label"
+            problems.append(Problem("no-class", message, hint="name it with --class"))
+        if job.priorities and not algorithm_class(job.algorithm).takes_priorities:
+            message = f"algorithm '{job.algorithm}' adds up no losses of columns, so priorities cannot act on it"
+            problems.append(Problem("no-priorities", message, hint="leave them out, or choose another algorithm"))
         if job.class_column is not None and "class_column" in known:
             parameters["class_column"] = job.class_column
         return make_algorithm(job.algorithm, **parameters)
@@ -128,7 +137,7 @@ def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None
     for setting, columns in (
         ("scales", job.scales),
         ("orders", job.orders),
-        ("priorities", job.priorities),
+        ("priorities", dict.fromkeys(job.priorities)),
         ("recodings", job.recodings),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else {}),
         ("models", dict.fromkeys(requirement.columns()) if requirement is not None else {}),
@@ -138,6 +147,11 @@ def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None
         if name not in known:
             message = f"the table has no such column (named in '{setting}')"
             problems.append(Problem("unknown-column", message, name, did_you_mean(name, known)))
+    for name in dict.fromkeys(job.priorities):
+        if name in known and name not in job.quasi:
+            hint = did_you_mean(name, list(job.quasi))
+            message = "a priority names it, but it is no quasi-identifier"
+            problems.append(Problem("bad-priority", message, name, hint))
     for name, count in Counter(name for name, setting in named if setting in dict(roles)).items():
         if count > 1:
             problems.append(Problem("two-roles", "the column has two roles, or one of them twice", name))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.certificate import job_hash
 from shoal.check_job import check_table
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError, Problem, ShoalError
 from shoal.evaluate.compare import Record, Task, compare, grid, record_of
 from shoal.job import Job
 from shoal.pipeline import check, run
@@ -42,7 +43,7 @@ class OneRun:
 
 def run_task(job: Job, task: Task, usefulness: bool) -> Record:
     """One release and its numbers. What is timed is the whole run, from reading to evaluation."""
-    settings = job.model_copy(update={"algorithm": task.algorithm, "k": task.k, "seed": task.seed, "threads": None})
+    settings = _with_algorithm(job, task.algorithm).model_copy(update={"k": task.k, "seed": task.seed, "threads": None})
     start = time.perf_counter()
     result = run(settings)
     seconds = time.perf_counter() - start
@@ -58,9 +59,22 @@ def run_task(job: Job, task: Task, usefulness: bool) -> Record:
         "cluster_seconds": result.seconds["cluster"],
         "peak_megabytes": kilobytes / 1024,
     }
+    if "weighted_gcp" in result.metrics:
+        record["weighted_gcp"] = result.metrics["weighted_gcp"]
     if usefulness:
         record.update(_usefulness(settings, result, seconds))
     return record
+
+
+def _with_algorithm(job: Job, name: str) -> Job:
+    """Priorities are left out where they cannot act, so that all algorithms can stand side by side."""
+    takes = not job.priorities or name not in algorithm_names() or algorithm_class(name).takes_priorities
+    return job.model_copy(update={"algorithm": name, **({} if takes else {"priorities": {}})})
+
+
+def without_priorities(job: Job, algorithms: Sequence[str]) -> list[str]:
+    """The algorithms of a comparison that run without the priorities of the job."""
+    return [name for name in dict.fromkeys(algorithms) if job.priorities and not _with_algorithm(job, name).priorities]
 
 
 def _usefulness(job: Job, result: Any, seconds: float) -> Record:
@@ -91,12 +105,17 @@ def compare_algorithms(
     results: Path | None = None,
     processes: int = 1,
     progress: ProgressCallback = silent,
+    earlier: Sequence[Problem] = (),
 ) -> list[Record]:
-    """Every algorithm with every k. Problems of the job are raised before any run; a run that fails says why."""
-    problems = []
+    """Every algorithm with every k. Problems of the job are raised before any run; a run that fails says why.
+
+    `earlier` are problems the caller has already found; they are raised together with all others.
+    """
+    problems = list(earlier)
+    largest = max(ks, default=2)  # no k at all is among the earlier problems
     for name in dict.fromkeys(algorithms):
         try:
-            check(job.model_copy(update={"algorithm": name, "k": max(ks)}))
+            check(_with_algorithm(job, name).model_copy(update={"k": largest}))
         except InputError as error:
             problems += [problem for problem in error.problems if problem not in problems]
         except ShoalError:

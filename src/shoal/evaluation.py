@@ -9,14 +9,16 @@ from typing import Any
 
 import polars as pl
 
+from shoal.certificate import load_certificate
 from shoal.cluster_release.comparison import compare_release
 from shoal.errors import InputError, Problem
 from shoal.evaluate.evaluate import Evaluation, EvaluationOptions, evaluate_release, find_attributes
+from shoal.evaluate.second_opinion import python_problems
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.domain import make_domains
 from shoal.progress import ProgressCallback, silent
-from shoal.tables.files import read_table
+from shoal.tables.files import read_table, sha256_of_file
 from shoal.tables.options import CsvOptions
 
 
@@ -30,6 +32,8 @@ def evaluate_files(
     missing: tuple[str, ...] = (),
     population: Path | None = None,
     external: Path | None = None,
+    control: Path | None = None,
+    anonymeter: Path | None = None,
     clusters: int | None = None,
     earlier: Sequence[Problem] = (),
     progress: ProgressCallback = silent,
@@ -38,7 +42,7 @@ def evaluate_files(
 
     With `clusters`, both tables are clustered on their common columns and the two clusterings compared.
     """
-    problems = list(earlier)
+    problems = [*earlier, *(python_problems(anonymeter) if anonymeter is not None else [])]
     csv = CsvOptions(missing=missing)
     frames: dict[str, pl.DataFrame | None] = {}
     for name, path in (
@@ -46,6 +50,7 @@ def evaluate_files(
         ("release", release),
         ("population", population),
         ("external", external),
+        ("control", control),
     ):
         frames[name] = None
         if path is not None:
@@ -77,6 +82,8 @@ def evaluate_files(
         missing=missing,
         population=frames["population"],
         external=frames["external"],
+        control=frames["control"],
+        anonymeter=anonymeter,
         progress=progress,
     )
     if clusters is not None:
@@ -95,7 +102,6 @@ def _clusters(
     common = [name for name in original.columns if name in release.columns]
     domains = make_domains(original, find_attributes(original, common, missing), hierarchies, missing)
     found = compare_release(original, release, domains, clusters=clusters, seed=seed).comparison.as_dict()
-    found.pop("contingency", None)
     return {**found, "clusters": clusters, "records": original.height}
 
 
@@ -109,3 +115,12 @@ def changed_columns(original: pl.DataFrame, release: pl.DataFrame) -> list[str]:
         for name in common
         if not original[name].cast(pl.String).equals(release[name].cast(pl.String), null_equal=True)
     ]
+
+
+def certificate_summary(path: Path, release: Path) -> dict[str, Any]:
+    """What a certificate adds to a report: the checks, the settings and how good a release could be at best."""
+    certificate = load_certificate(path)
+    if release.is_file() and certificate["hashes"].get("release") != sha256_of_file(release):
+        message = f"the certificate '{path}' is about another release"
+        raise InputError(Problem("other-release", message, hint="give the certificate that was made with it"))
+    return {"certificate": certificate, "metrics": certificate.get("loss", {})}

@@ -29,21 +29,29 @@ SENSITIVE_WORDS = (
 
 
 def inspect_table(
-    frame: pl.DataFrame, quasi: Sequence[str] = (), missing: tuple[str, ...] = (), largest: int = 3
+    frame: pl.DataFrame,
+    quasi: Sequence[str] = (),
+    missing: tuple[str, ...] = (),
+    largest: int = 3,
+    person: str | None = None,
 ) -> dict[str, Any]:
-    """Columns with suggested roles, and the combinations of likely quasi-identifiers with the most unique records."""
-    unknown = [name for name in quasi if name not in frame.columns]
+    """Columns with suggested roles, and the combinations of likely quasi-identifiers with the most unique records.
+
+    With `person`, a column that tells persons apart, a record stands alone when nobody else has its values: other
+    records of the same person do not hide it.
+    """
+    unknown = [name for name in (*quasi, *([person] if person is not None else [])) if name not in frame.columns]
     if unknown:
         hints = [(name, did_you_mean(name, frame.columns)) for name in unknown]
         raise InputError(
             [Problem("unknown-column", "the table has no such column", name, hint) for name, hint in hints]
         )
     columns = [_column(frame[name], missing) for name in frame.columns]
-    chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI_IDENTIFYING]
+    chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI_IDENTIFYING and c["name"] != person]
     return {
         "records": frame.height,
         "columns": columns,
-        "combinations": _risky_combinations(frame, chosen, largest),
+        "combinations": _risky_combinations(frame, chosen, largest, person),
     }
 
 
@@ -80,23 +88,32 @@ def _suggest(name: str, scale: Scale, distinct: int, records: int) -> tuple[Role
     return Role.INSENSITIVE, "nothing speaks against keeping it"
 
 
-def _risky_combinations(frame: pl.DataFrame, names: list[str], largest: int) -> list[dict[str, Any]]:
+def _risky_combinations(
+    frame: pl.DataFrame, names: list[str], largest: int, person: str | None
+) -> list[dict[str, Any]]:
     """Unique records per combination, small combinations first, until the budget of group-bys is spent."""
     codes = {name: frame[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in names}
+    persons = None
+    if person is not None:
+        persons = frame[person].cast(pl.String).rank("dense").fill_null(0).to_numpy().astype(np.int64)
     found: list[dict[str, Any]] = []
     for size in range(1, max(1, largest) + 1):
         for combination in combinations(names, size):
             if len(found) >= MOST_COMBINATIONS:
                 break
-            unique = _unique_records([codes[name] for name in combination])
+            unique = _unique_records([codes[name] for name in combination], persons)
             share = unique / frame.height
             found.append({"columns": list(combination), "unique": unique, "unique_share": share})
     found.sort(key=lambda entry: (-entry["unique"], len(entry["columns"])))
     return found[:SHOWN_COMBINATIONS]
 
 
-def _unique_records(columns: list[NDArray[np.int64]]) -> int:
+def _unique_records(columns: list[NDArray[np.int64]], persons: NDArray[np.int64] | None) -> int:
+    """Records whose values no other record has, or no other person."""
     key = np.zeros(columns[0].shape[0], dtype=np.int64)
     for codes in columns:
         key = np.unique(key * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
-    return int(np.count_nonzero(np.bincount(key) == 1))
+    if persons is None:
+        return int(np.count_nonzero(np.bincount(key) == 1))
+    pairs = np.unique(key * (int(persons.max()) + 1) + persons) // (int(persons.max()) + 1)
+    return int((np.bincount(key)[np.bincount(pairs, minlength=int(key.max()) + 1) == 1]).sum())

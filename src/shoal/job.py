@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from shoal.errors import InputError, Problem, did_you_mean
+from shoal.hierarchies.weights import order_weights
 from shoal.tables.options import CsvOptions
 from shoal.tables.schema import Scale
 
@@ -63,7 +65,8 @@ class Job(BaseModel):
     algorithm: str = "shoal"
     parameters: dict[str, Any] = Field(default_factory=dict)
     effort: str | float | None = None
-    priorities: dict[str, float] = Field(default_factory=dict)
+    objective: str | None = None  # what the search makes small: gcp, distortion, discernibility or class
+    priorities: dict[str, float] | tuple[str, ...] = Field(default_factory=dict)  # weights, or names in order
     recoding: Recoding = "range"
     recodings: dict[str, Recoding] = Field(default_factory=dict)
     csv: CsvSettings = CsvSettings()
@@ -111,6 +114,27 @@ class Job(BaseModel):
         else:
             path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
+    @field_validator("priorities", mode="before")
+    @classmethod
+    def _weights_or_order(cls, given: Any) -> Any:
+        """One of the two forms; a single name is an order of one."""
+        if isinstance(given, str):
+            return (given,)
+        if isinstance(given, dict) and not all(_is_number(weight) for weight in given.values()):
+            raise PydanticCustomError("bad_weights", "each column needs a number, such as {age: 1, sex: 0.5}")
+        if not isinstance(given, dict) and not (
+            isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+        ):
+            message = "give an order such as [age, sex] or weights such as {age: 1, sex: 0.5}, not a mix of both"
+            raise PydanticCustomError("neither_form", message)
+        return given
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each column that has one: as given, or equally scaled from the order of importance."""
+        if isinstance(self.priorities, dict):
+            return dict(self.priorities)
+        return order_weights(self.priorities, self.quasi) if self.priorities else {}
+
     def csv_options(self) -> CsvOptions:
         return CsvOptions(**self.csv.model_dump(), missing=self.missing)
 
@@ -143,6 +167,14 @@ class Job(BaseModel):
                 for column, spec in self.hierarchies.items()
             }
         return self.model_copy(update=changes)
+
+
+def _is_number(given: Any) -> bool:
+    try:
+        float(given)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(given, bool)
 
 
 def _hash(content: Any) -> str:

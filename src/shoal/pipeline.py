@@ -25,13 +25,13 @@ from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.population import encode_population
 from shoal.engines.local import cluster_table
 from shoal.errors import InputError, InternalError, Problem, RequirementError
-from shoal.evaluate.summary import loss_summary, risk_summary
+from shoal.evaluate.summary import loss_summary, person_risk, risk_summary
 from shoal.job import Job
 from shoal.metrics.domain import make_domains
 from shoal.metrics.score import Scores, score
 from shoal.models.base import Model, Requirement
 from shoal.models.feasible import impossible
-from shoal.progress import Progress, ProgressCallback, silent
+from shoal.progress import Progress, ProgressCallback, StopRequest, silent
 from shoal.recode.release import RecodeOptions, recode
 from shoal.result import Result
 from shoal.tables.atomic import atomic_output
@@ -53,6 +53,7 @@ class Run:
     trace: Trace | None = None
     models: tuple[Model, ...] = ()
     earlier: tuple[Problem, ...] = ()
+    stop: StopRequest = field(default_factory=StopRequest)
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -91,13 +92,19 @@ class Work:
 
 
 def run(
-    job: Job, *, progress: ProgressCallback = silent, trace: Trace | None = None, earlier: Sequence[Problem] = ()
+    job: Job,
+    *,
+    progress: ProgressCallback = silent,
+    trace: Trace | None = None,
+    earlier: Sequence[Problem] = (),
+    stop: StopRequest | None = None,
 ) -> Result:
     """From the input file of a job to its verified output file (if it names one), certificate and report.
 
-    `earlier` are problems the caller has already found; they are raised together with all others.
+    `earlier` are problems the caller has already found; they are raised together with all others. `stop` lets the
+    caller end the search early.
     """
-    this = Run(job, progress, trace, earlier=tuple(earlier))
+    this = Run(job, progress, trace, earlier=tuple(earlier), stop=stop or StopRequest())
     work = _check_and_encode(this, None)
     return _release(this, work)
 
@@ -161,7 +168,8 @@ def _check_and_encode(this: Run, given: Any | None) -> Work:
     table, codebook = encoded
     if job.population is not None:
         population = read_table(job.population, job.csv_options()).frame
-        table = replace(table, population=encode_population(population, codebook, job.missing))
+        codes, owners = encode_population(population, codebook, job.missing, job.person)
+        table = replace(table, population=codes, population_owners=owners)
     unmet = impossible(requirement, table)
     if unmet:
         raise RequirementError(unmet)
@@ -187,7 +195,7 @@ def _encode(job: Job, source: Source, schema: Schema, requirement: Requirement |
         looked_at.append(job.class_column)
     options = EncodeOptions(
         missing=job.missing,
-        weights=job.priorities,
+        weights=job.weights(),
         as_nodes=frozenset(numeric_nodes & schema.hierarchies.keys()),
         model_columns=tuple(looked_at),
         named_values=requirement.named_values() if requirement is not None else (),
@@ -203,9 +211,11 @@ def _release(this: Run, work: Work) -> Result:
     """cluster, recode, verify, evaluate and write."""
     job = this.job
     with this.stage("cluster"):
-        context = Context(job.seed, threads_of(job), this.progress)
+        context = Context(job.seed, threads_of(job), this.progress, this.stop)
         clustering = cluster_table(work.table, work.requirement, work.algorithm, context, job.suppression_limit)
         this.show("cluster", clustering)
+    if this.stop.asked and not this.stop.keep():
+        raise KeyboardInterrupt
     with this.stage("recode"):
         dropped = [*job.identifiers, *([job.person] if job.person is not None else [])]
         options = RecodeOptions(job.recoding, job.recodings)
@@ -277,7 +287,7 @@ def _evaluate(job: Job, work: Work, published: pl.DataFrame) -> Scores:
         domains,
         k=work.requirement.k,
         class_column=job.class_column if job.class_column in published.columns else None,
-        weights=job.priorities,
+        weights=job.weights(),
     )
 
 
@@ -291,7 +301,8 @@ def _result(
     sha256: str,
 ) -> Result:
     job = this.job
-    loss = loss_summary(scores, clustering.lower_bound)
+    weights = job.weights()
+    loss = loss_summary(scores, clustering.lower_bound, {name: weights.get(name, 1.0) for name in job.quasi})
     hierarchies = {
         name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
         for name, tree in work.schema.hierarchies.items()
@@ -325,10 +336,21 @@ def _result(
         certificate=certificate,
         metrics=metrics,
         per_attribute=per_attribute,
-        risk=risk_summary(work.table.weights, verification),
+        risk=_risk(job, work, released, verification),
         seconds=this.seconds,
         details=clustering.details,
     )
+
+
+def _risk(job: Job, work: Work, released: pl.DataFrame, verification: Verification) -> dict[str, dict[str, float]]:
+    """The risk before and after; with a person column a class hides persons, not records."""
+    if job.person is None:
+        return risk_summary(work.table.weights, verification)
+    persons = work.source.frame[job.person]
+    return {
+        "before": person_risk(work.source.frame, job.quasi, persons, exempt=False),
+        "after": person_risk(released, job.quasi, persons, exempt=verification.suppressed_exempt),
+    }
 
 
 def _write_texts(this: Run, work: Work, published: pl.DataFrame, result: Result, outputs: ExitStack) -> None:
@@ -352,7 +374,7 @@ def _report(this: Run, work: Work, published: pl.DataFrame, result: Result) -> s
     options = EvaluationOptions(
         k=job.k,
         sensitive=tuple(name for name in job.sensitive if name in published.columns),
-        weights=job.priorities,
+        weights=job.weights(),
         class_based=work.algorithm.class_based,
         seed=job.seed,
         parts=tuple(part for part in PARTS if part in REPORT_PARTS),

@@ -9,7 +9,7 @@ from typing import Any
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.models.base import Model
+from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
@@ -37,6 +37,7 @@ def verify_file(
     *,
     quasi: Sequence[str],
     k: int | None,
+    person: str | None = None,
     sensitive: Sequence[str] = (),
     models: Sequence[str] = (),
     hierarchies: Path | None = None,
@@ -44,15 +45,19 @@ def verify_file(
     population: Path | None = None,
     earlier: Sequence[Problem] = (),
 ) -> dict[str, Any]:
-    """The same for a file; every problem of the call is raised together."""
+    """The same for a file; every problem of the call is raised together.
+
+    With `person`, a column of the file, k counts persons instead of records.
+    """
     problems = list(earlier)
     wanted = _models(k, models, problems)
+    wanted = list(Requirement.of(wanted).count_persons(person).models)
     if not quasi:
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex"))
     frame = None
     try:
         frame = read_table(release).frame
-        problems += _unknown_columns(frame.columns, [*quasi, *sensitive])
+        problems += _unknown_columns(frame.columns, [*quasi, *sensitive, *([person] if person is not None else [])])
     except InputError as error:
         problems += error.problems
     trees: dict[str, Hierarchy] = {}

@@ -63,6 +63,7 @@ def test_compare(shoal, people: Path, tmp_path: Path) -> None:
     arguments = (
         *("compare", people, "--quasi", "age,zip,sex", "--algorithms", "mondrian,k-member", "-k", "3,6"),
         *("--csv", "table.csv", "--chart", "chart.html", "--resume", "runs.jsonl", "--json"),
+        *("--charts", "charts"),
     )
     outcome = shoal(*arguments)
     assert outcome.code == 0, outcome.err
@@ -74,6 +75,7 @@ def test_compare(shoal, people: Path, tmp_path: Path) -> None:
     with (tmp_path / "table.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 4
     assert "<html" in (tmp_path / "chart.html").read_text()
+    assert {"loss-GCP.png", "privacy-and-usefulness.svg"} <= {path.name for path in (tmp_path / "charts").iterdir()}
     again = shoal(*arguments)
     assert again.json == outcome.json  # taken from the file of finished runs, times and all
 
@@ -105,3 +107,48 @@ def test_release_without_classes(shoal, people: Path, tmp_path: Path) -> None:
     refused = shoal(*arguments, "--model", "l-diversity:disease:2", "--json")
     assert refused.code == 2
     assert refused.reasons == {"needs-classes"}
+
+
+def test_cluster_release(shoal, people: Path, tmp_path: Path) -> None:
+    outcome = shoal(
+        *("cluster-release", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--clusters", "2"),
+        *("--scale", "zip=category", "--sweep", "5,20", "--charts", "charts"),
+        *("--details", "details.json", "--report", "page.html", "--labels", "--json"),
+    )
+    assert outcome.code == 0, outcome.err
+    assert [row["h"] for row in outcome.json["sweep"]] == [5, 20]
+    assert outcome.json["sweep"][0]["f_measure"] == outcome.json["comparison"]["f_measure"]
+    names = {path.name for path in (tmp_path / "charts").iterdir()}
+    assert {"contingency.png", "contingency.svg", "quality-against-h.png", "quality-against-h.svg"} <= names
+    details = json.loads((tmp_path / "details.json").read_text())
+    assert {"taxonomies", "cut", "steps", "comparison", "verification", "sweep"} <= set(details)
+    assert "Other thresholds" in (tmp_path / "page.html").read_text()
+    assert (tmp_path / "out.csv").read_text().splitlines()[0].endswith(",cluster")
+    bad = shoal("cluster-release", people, "-o", "o.csv", "--quasi", "age", "--sweep", "5,x", "--json")
+    assert (bad.code, bad.reasons) == (2, {"bad-option"})
+
+
+def test_evaluate_with_control_certificate_and_charts(shoal, people: Path, tmp_path: Path) -> None:
+    made = shoal("anonymize", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--certificate", "c.json")
+    assert made.code == 0, made.err
+    found = shoal(
+        *("evaluate", people, "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--control", people, "--party", "age"),
+        *("--certificate", "c.json", "--report", "report.html", "--charts", "charts", "--clusters", "2", "--json"),
+    )
+    assert found.code == 0, found.err
+    attack = found.json["attack"]
+    assert attack["linkability"]["parties"] == [["age"], ["zip", "sex"]]
+    assert attack["linkability"]["risk"]["value"] == 0.0  # the control is the table itself
+    assert attack["linkability"]["highest"] <= 0.2 + 1e-9
+    page = (tmp_path / "report.html").read_text()
+    assert "What was checked" in page
+    assert ("can have a loss (GCP) below" in page) == (
+        "lower_bound" in json.loads((tmp_path / "c.json").read_text())["loss"]
+    )
+    names = {path.name for path in (tmp_path / "charts").iterdir()}
+    assert {"loss.png", "loss.svg", "clusters.png", "risk-curve.svg"} <= names
+    (tmp_path / "other.csv").write_text((tmp_path / "out.csv").read_text() + "\n")
+    other = shoal("evaluate", people, "other.csv", "--quasi", "age,zip,sex", "--certificate", "c.json", "--json")
+    assert other.reasons == {"other-release"}
+    lacking = shoal("evaluate", people, "out.csv", "--anonymeter", "no-such-python", "--json")
+    assert (lacking.code, lacking.reasons) == (2, {"no-anonymeter"})

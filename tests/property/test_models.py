@@ -178,3 +178,56 @@ def test_safe_classes_stay_safe_when_they_merge(spec: str, release: tuple, data:
     assert after[one] == 0
     if check(spec, *release).passed:
         assert check(spec, merged.tolist(), values, persons).passed
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(release=releases(), data=st.data())
+def test_a_release_broken_on_purpose_is_told_without_values(spec: str, release: tuple, data: st.DataObject) -> None:
+    """A record moves to another class, or two records swap their values: what breaks is counted, and nothing quoted."""
+    classes, values, persons = (list(part) for part in release)
+    one, other = data.draw(st.integers(0, len(classes) - 1)), data.draw(st.integers(0, len(classes) - 1))
+    if data.draw(st.booleans()):
+        classes[one] = classes[other]
+    else:
+        values[one], values[other] = values[other], values[one]
+    members: dict[int, list[int]] = {}
+    for record, number in enumerate(classes):
+        members.setdefault(number, []).append(record)
+    model = parse_model(spec)
+    bad = [
+        len(records)
+        for records in members.values()
+        if not plain_verdict(model, [values[r] for r in records], [persons[r] for r in records], values)
+    ]
+    frame = as_frame(classes, values, persons).with_columns(pl.concat_str(pl.lit("secret-"), "q").alias("q"))
+    found = verify_release(frame, ["q"], [model], hierarchies={"s": TREE}).checks[0]
+    assert found.passed == (not bad)
+    if bad:
+        said = str(found)
+        assert model.public_spec() in said
+        assert f"{len(bad)} classes with {sum(bad)} records, the smallest of {min(bad)}" in said
+        assert "secret" not in said
+        assert "secret" not in str(found.as_dict())
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_missing_values_never_overstate_k(data: st.DataObject) -> None:
+    """A missing cell equals only a missing one: the measured k is that of exact equality, and no more than it was."""
+    records = data.draw(st.integers(1, 30))
+    cell = st.one_of(st.none(), st.integers(0, 2))
+    columns = [data.draw(st.lists(cell, min_size=records, max_size=records)) for _ in range(2)]
+    texts = [[None if value is None else f"v{value}" for value in column] for column in columns]
+    frame = pl.DataFrame(dict(zip("ab", texts, strict=True)), schema={"a": pl.String, "b": pl.String})
+    sizes = Counter(zip(*texts, strict=True))
+    checks = verify_release(frame, ["a", "b"], [parse_model("k-anonymity:3"), parse_model("qid:a:3")]).checks
+    assert checks[0].measured == min(sizes.values())
+    assert checks[1].measured == min(Counter(texts[0]).values())
+    # whatever stands for the missing cells, if each is its own, nobody has fewer companions than was measured among
+    # the records without missing cells
+    own = pl.DataFrame({"a": [v if v is not None else f"?{n}" for n, v in enumerate(texts[0])], "b": texts[1]})
+    complete = [row for row in zip(*texts, strict=True) if None not in row]
+    if complete:
+        assert checks[0].measured <= min(sizes[row] for row in complete)
+    assert verify_release(own, ["a", "b"], [parse_model("k-anonymity:3")]).checks[0].measured <= checks[0].measured

@@ -15,7 +15,7 @@ from shoal.algorithms.nonhomogeneous import NonHomogeneous
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.kernels.cb import deal_round_robin
-from shoal.kernels.halves import Diversity
+from shoal.kernels.halves_work import Diversity
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.testing.tables import encode_simple
@@ -100,6 +100,19 @@ def test_never_better_than_the_best_partition(name: str, seed: int, records: int
     groups = cluster(name, table, k, seed % 1000)
     assert np.bincount(groups).min() >= k
     assert loss(table, groups) >= best - 1e-9
+
+
+def test_how_far_each_heuristic_is_from_the_best_partition() -> None:
+    """Summed over fixed small tables: never below the best, and within limits that a bug would break."""
+    limits = {"shoal": 1.0, "k-member": 1.15, "cb": 1.1, "koc": 1.4, "kmeans": 1.55, "mondrian": 1.25}
+    best, found = 0.0, dict.fromkeys(limits, 0.0)
+    for seed in range(20):
+        table = small_table(seed, 7)
+        best += min(loss(table, np.array(groups)) for groups in partitions(7, 2))
+        for name in limits:
+            found[name] += loss(table, cluster(name, table, 2, seed))
+    for name, limit in limits.items():
+        assert best - 1e-9 <= found[name] <= limit * best + 1e-9, name
 
 
 @pytest.mark.parametrize(("name", "parameters"), [("koc", {}), ("cb", {}), ("cb", {"join": "centres"})])

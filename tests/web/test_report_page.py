@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal.cluster_release import publish_for_clustering
 from shoal.evaluate.compare import comparison_report
 from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
 from shoal.evaluate.report import build_report
@@ -120,3 +121,21 @@ def test_the_comparison(browser: Any, tmp_path: Path) -> None:
     visit = Visit(browser, path, comparison_report(records))
     visit.check(path)
     assert len(visit.page.query_selector_all(".chart svg.marks")) == 4
+
+
+def test_the_page_of_a_cluster_release(browser: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    kind = random.random(300) < 0.5
+    people = pl.DataFrame(
+        {
+            "age": np.where(kind, random.integers(20, 40, 300), random.integers(50, 80, 300)),
+            NASTY: np.where(kind, NASTY, random.choice(["b", "c"], 300)).tolist(),
+        }
+    )
+    made = publish_for_clustering(people, quasi=["age", NASTY], clusters=2, h=10, sweep=[5, 50])
+    path = tmp_path / "clusters.html"
+    visit = Visit(browser, path, made.report())
+    visit.check(path)
+    assert len(visit.page.query_selector_all(".chart svg.marks")) == 3
+    visit.page.set_viewport_size({"width": 400, "height": 800})
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 400

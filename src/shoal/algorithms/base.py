@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Requirement
-from shoal.progress import Progress, ProgressCallback, silent
+from shoal.progress import Progress, ProgressCallback, StopRequest, silent
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -31,6 +31,7 @@ class Context:
     seed: int = 0
     threads: int = 1
     progress: ProgressCallback = silent
+    stop: StopRequest = field(default_factory=StopRequest)  # a search may end early when it is asked to
 
     def random(self, *stream: int) -> np.random.Generator:
         """A random stream of its own for each piece of work, so that threads do not change the result."""
@@ -86,6 +87,7 @@ class Algorithm(ABC):
     citation: ClassVar[str]
     class_based: ClassVar[bool] = True  # False: groups are not equivalence classes (non-homogeneous generalization)
     takes_sets: ClassVar[bool] = False  # True: it has its own way with several quasi-identifier sets
+    takes_priorities: ClassVar[bool] = True  # False: it adds up no losses of attributes, so none can weigh more
 
     @abstractmethod
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:

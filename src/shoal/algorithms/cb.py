@@ -41,7 +41,8 @@ from shoal.algorithms.geometry import table_geometry
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.kernels.cb import bisect_groups, deal_round_robin
-from shoal.kernels.halves import TINY, Diversity, make_work
+from shoal.kernels.halves_score import TINY
+from shoal.kernels.halves_work import Diversity, make_work
 from shoal.models.base import Requirement
 from shoal.models.rules import HistogramRule, RuleKind
 

@@ -38,7 +38,7 @@ from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers, 
 from shoal.algorithms.kaca.merging import check_feasible
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable
 from shoal.errors import InputError, Problem, did_you_mean
-from shoal.hierarchies.weights import check_scheme, priority_weights
+from shoal.hierarchies.weights import check_scheme, order_problems, order_weights
 from shoal.kernels.dbca import Centres, Nearest, group_around_centres, neighbour_costs, place_records
 from shoal.models.base import Requirement
 
@@ -52,7 +52,7 @@ class Dbca(Algorithm):
 
     weights: str = "uniform"  # of the levels: uniform or height
     beta: float = 1.0  # exponent of height weights
-    priority: tuple[str, ...] = ()  # all quasi-identifiers, most important first; empty: the weights of the job
+    priority: tuple[str, ...] = ()  # quasi-identifiers, most important first; empty: the priorities of the job
 
     name: ClassVar[str] = "dbca"
     title: ClassVar[str] = "groups around the densest records, important attributes generalized last"
@@ -60,7 +60,8 @@ class Dbca(Algorithm):
 
     def __post_init__(self) -> None:
         check_scheme(self.weights, self.beta)
-        object.__setattr__(self, "priority", tuple(self.priority))
+        order = self.priority.split(",") if isinstance(self.priority, str) else self.priority
+        object.__setattr__(self, "priority", tuple(order))
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         check_feasible(table, requirement)
@@ -117,25 +118,11 @@ def prioritized(table: EncodedTable, order: tuple[str, ...]) -> tuple[EncodedAtt
     if not order:
         return table.attributes
     names = [attribute.name for attribute in table.attributes]
-    problems = [
-        Problem(
-            "unknown-column",
-            "the priority order names it, but it is no quasi-identifier",
-            name,
-            did_you_mean(name, names),
-        )
-        for name in order
-        if name not in names
-    ]
-    problems += [
-        Problem("no-priority", "the priority order leaves it out", name) for name in names if name not in order
-    ]
-    if len(set(order)) != len(order):
-        problems.append(Problem("bad-priority", "the priority order names a column twice"))
+    problems = order_problems(order, names)
     if problems:
         raise InputError(problems)
-    weights = dict(zip(order, priority_weights(len(order)), strict=True))
-    return tuple(replace(attribute, weight=float(weights[attribute.name])) for attribute in table.attributes)
+    weights = order_weights(order, names)
+    return tuple(replace(attribute, weight=weights[attribute.name]) for attribute in table.attributes)
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.algorithms.repair import repair
+from shoal.encode.encoded_table import EncodedColumn, EncodedTable, Kind
 from shoal.models.base import Requirement
 from shoal.models.feasible import raise_if_impossible
 from shoal.models.k_anonymity import KAnonymity
-from shoal.models.linkage import Qid, without_covered
+from shoal.models.linkage import without_covered
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,10 @@ class _Part:
 
 
 def applies(requirement: Requirement) -> bool:
-    """True when the requirement is nothing but quasi-identifier sets that count records."""
-    return bool(requirement.models) and all(
-        isinstance(model, Qid) and model.person is None for model in requirement.models
-    )
+    """True when the requirement is nothing but quasi-identifier sets that count records, or all the same persons."""
+    models = requirement.models
+    sets = all(model.counts_only and model.class_columns() for model in models)
+    return bool(models) and sets and len({model.columns() for model in models}) == 1
 
 
 def cluster_sets(table: EncodedTable, requirement: Requirement, algorithm: Algorithm, context: Context) -> Clustering:
@@ -50,11 +51,12 @@ def cluster_sets(table: EncodedTable, requirement: Requirement, algorithm: Algor
     raise_if_impossible(requirement, table)
     kept, said = without_covered(requirement.models)
     names = [attribute.name for attribute in table.attributes]
-    parts = plan([(frozenset(names.index(name) for name in m.quasi), m.k) for m in kept if isinstance(m, Qid)])
+    parts = plan([(frozenset(names.index(name) for name in m.class_columns()), m.minimal_size()) for m in kept])
+    person = next(iter(kept[0].columns()), None)
     groups = table.codes[:, table.row_of_record].copy()
     for part in parts:
         fresh = sorted(part.attributes - part.released)
-        found = _cluster_part(table, groups, part, fresh, algorithm, context)
+        found = _cluster_part(table, groups, part, fresh, person, algorithm, context)
         for number in fresh:
             groups[number] = _released_values(table, number, found)
     combined = np.unique(groups, axis=1, return_inverse=True)[1].astype(np.int32).reshape(-1)
@@ -83,15 +85,16 @@ def _cluster_part(
     groups: NDArray[np.int32],
     part: _Part,
     fresh: list[int],
+    person: str | None,
     algorithm: Algorithm,
     context: Context,
 ) -> NDArray[np.int32]:
     """(records,) groups over the attributes that the part still has to release, inside the classes of the others."""
     if not fresh:
         return np.zeros(table.records, dtype=np.int32)
-    requirement = Requirement.of([KAnonymity(part.k)])
+    requirement = Requirement.of([KAnonymity(part.k, person)])
     if not part.released:
-        return algorithm.cluster(_sub_table(table, fresh, None), requirement, context).groups
+        return _cluster_safely(_sub_table(table, fresh, None), requirement, algorithm, context)
     released = np.unique(groups[sorted(part.released)], axis=1, return_inverse=True)[1].reshape(-1)
     order = np.argsort(released, kind="stable")
     ends = np.cumsum(np.bincount(released))
@@ -102,10 +105,18 @@ def _cluster_part(
         if records.shape[0] < 2 * part.k:
             result[records] = count
         else:
-            inside = algorithm.cluster(_sub_table(table, fresh, records), requirement, context).groups
+            inside = _cluster_safely(_sub_table(table, fresh, records), requirement, algorithm, context)
             result[records] = inside + count
         count = int(result[records].max()) + 1
     return result
+
+
+def _cluster_safely(
+    table: EncodedTable, requirement: Requirement, algorithm: Algorithm, context: Context
+) -> NDArray[np.int32]:
+    """(records,) the algorithm's groups, mended where they have k records but not k persons."""
+    found = algorithm.cluster(table, requirement, context)
+    return found.groups if requirement.size_only else repair(table, found, requirement, context).groups
 
 
 def _released_values(table: EncodedTable, number: int, groups: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -145,6 +156,10 @@ def _set_numbers(groups: NDArray[np.int32], codes: NDArray[np.int32], count: int
     return numbers
 
 
+def _some_records(table: EncodedTable, records: NDArray[np.int64]) -> dict[str, EncodedColumn]:
+    return {name: replace(column, codes=column.codes[records]) for name, column in table.columns.items()}
+
+
 def _sub_table(table: EncodedTable, attributes: list[int], records: NDArray[np.int64] | None) -> EncodedTable:
     """Some attributes of some records as a table of its own, equal rows collapsed."""
     rows = table.row_of_record if records is None else table.row_of_record[records]
@@ -157,5 +172,5 @@ def _sub_table(table: EncodedTable, attributes: list[int], records: NDArray[np.i
         codes=np.ascontiguousarray(codes, dtype=np.int32),
         weights=weights.astype(np.int64),
         row_of_record=row_of_record.astype(np.int32).reshape(-1),
-        columns={},
+        columns=table.columns if records is None else _some_records(table, records),
     )

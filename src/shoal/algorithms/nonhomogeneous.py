@@ -37,7 +37,7 @@ from shoal.algorithms.geometry import table_geometry
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem
 from shoal.kernels.geometry import FLAT, INTERVAL, Geometry
-from shoal.kernels.halves import make_work
+from shoal.kernels.halves_work import make_work
 from shoal.kernels.nonhomogeneous import box_rings, partition_records
 from shoal.models.base import Requirement
 

@@ -5,9 +5,9 @@ their centres spread most (`shoal.algorithms.repair_blocks`). (2) In every block
 exchanges, gives, takes or merges, at the least loss per unit of deficit removed, until all are safe or no step helps
 (`shoal.kernels.repair`). (3) What is still unsafe is tried again in other and larger blocks, and at last among all
 groups, where a group that finds no better step is merged with its nearest one. With monotone models this always ends
-safe if the whole table is safe. (4) Where the deficits are so large that mending would ruin the groups, they are made
-anew from the whole table first (`shoal.algorithms.stratified`). (5) Safe neighbours exchange records as long as that
-lowers the loss and both stay safe.
+safe if the whole table is safe. (4) Where the deficits are large, groups are also made anew from the whole table
+(`shoal.algorithms.stratified`), and taken as soon as the mended ones lose more. (5) Safe neighbours exchange records
+as long as that lowers the loss and both stay safe.
 
 Cost: O(groups log groups) to lay out the blocks, and for each step O(groups of the block) to find neighbours plus
 O(members of both groups) to weigh the exchanges; blocks have a fixed size, so the work grows with the number of
@@ -37,7 +37,8 @@ from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem
 from shoal.kernels.geometry import Geometry
 from shoal.kernels.outline import Block, Outline
-from shoal.kernels.repair import Search, polish_block, repair_block
+from shoal.kernels.repair import polish_block, repair_block
+from shoal.kernels.repair_steps import Search
 from shoal.kernels.safety import Safety
 from shoal.models.base import Requirement
 from shoal.models.feasible import raise_if_impossible
@@ -45,8 +46,10 @@ from shoal.models.safety import bind_safety
 
 HELPERS = 8  # groups that can help an unsafe group and are tried
 MERGERS = 8  # nearest groups with which a merger is tried
-REACH = 64  # nearest groups among which helpers are looked for
-BEYOND_REPAIR = 0.12  # deficit per record from which groups are made anew
+MOST_SORTS = 256  # with more sorts of records than this, what a group gains by an exchange is not remembered
+REACHES = (64, 64, 128, 192, 256)  # nearest groups among which helpers are looked for, in each pass
+WORTH_A_LOOK = 0.03  # deficit per record from which groups made anew are compared with mended ones
+BEYOND_REPAIR = 0.16  # ... and from which they are taken without mending
 BLOCKS = (128, 256, 1024, 8192)  # groups per block in the first passes; the last pass takes all
 POLISH_PASSES = 2
 POLISH_ROUNDS = 2
@@ -60,10 +63,12 @@ def repair(
     requirement: Requirement,
     context: Context,
     suppression_limit: float = 0.0,
+    polish: bool = True,
 ) -> Clustering:
     """Groups that are all safe; with a limit above 0, records that cost less suppressed than released are suppressed.
 
-    The clustering itself comes back if it is safe already and nothing is to be suppressed.
+    Without `polish` safe neighbours exchange no records at the end, for callers who search on by themselves. The
+    clustering itself comes back if it is safe already and nothing is to be suppressed.
     """
     if not requirement.monotone:
         names = ", ".join(model.public_spec() for model in requirement.models if not model.monotone)
@@ -72,7 +77,7 @@ def repair(
     deficits = requirement.deficits(table, groups, count)
     if (deficits > 0).any():
         raise_if_impossible(requirement, table)
-        safe = _make_safe(table, groups, deficits, requirement, context)
+        safe = _make_safe(table, groups, deficits, requirement, context, polish)
         clustering = replace(clustering, groups=safe, boxes=None)
     return suppress_outliers(table, clustering, requirement, suppression_limit)
 
@@ -83,29 +88,42 @@ def _make_safe(
     deficits: NDArray[np.float64],
     requirement: Requirement,
     context: Context,
+    polish: bool,
 ) -> NDArray[np.int32]:
-    """Make anew if need be, mend, polish."""
+    """Mend the groups, or take those made anew where they lose less; then polish."""
     safety = bind_safety(requirement, table)
     bench = Workbench.of(table, safety, context)
-    if safety.complete and deficits.sum() > BEYOND_REPAIR * table.records:
-        groups, count = renumber(stratified_groups(table, safety, find_sorts(safety.codes), requirement.k))
-        deficits = requirement.deficits(table, groups, count)
-    groups = _mend(bench, groups, deficits > 0, requirement)
-    return _polish(bench, groups) if safety.complete else groups
+    missing = deficits.sum() / table.records
+    anew = None
+    if safety.complete and missing > WORTH_A_LOOK:
+        made = stratified_groups(table, bench.geometry, safety, find_sorts(safety.codes), requirement.k)
+        anew = renumber(made)[0]
+    if anew is not None and missing > BEYOND_REPAIR:
+        groups = anew
+    else:
+        groups = _mend(bench, groups, deficits > 0, requirement, anew)
+    return _polish(bench, groups) if safety.complete and polish else groups
 
 
 def _mend(
-    bench: Workbench, groups: NDArray[np.int32], unsafe: NDArray[np.bool_], requirement: Requirement
+    bench: Workbench,
+    groups: NDArray[np.int32],
+    unsafe: NDArray[np.bool_],
+    requirement: Requirement,
+    anew: NDArray[np.int32] | None,
 ) -> NDArray[np.int32]:
-    """Pass after pass, in ever larger blocks, until every group is safe."""
+    """Pass after pass, in ever larger blocks, until every group is safe; `anew` instead once it loses less."""
     count, width = unsafe.shape[0], bench.table.width
+    most = np.inf if anew is None else bench.loss(anew)
     for number, block_size in enumerate((*BLOCKS, count)):
         if not unsafe.any():
             return groups
         forced = block_size >= count
         spread = bench.context.random(4_001, number).uniform(0.5, 1.0, width) if number else np.ones(width)
-        action = partial(_repair_action, forced=forced)
+        action = partial(_repair_action, reach=REACHES[number], forced=forced)
         groups, count = bench.change_blocks(groups, unsafe, min(block_size, count), spread, action)
+        if anew is not None and bench.loss(groups) >= most:
+            return anew
         unsafe = requirement.deficits(bench.table, groups, count) > 0
         bench.context.report((number + 1) / (len(BLOCKS) + 2), note=f"repair: {int(unsafe.sum())} unsafe groups left")
         if forced:
@@ -114,11 +132,11 @@ def _mend(
 
 
 def _repair_action(
-    geometry: Geometry, safety: Safety, block: Block, here: Outline, there: Outline, *, forced: bool
+    geometry: Geometry, safety: Safety, block: Block, here: Outline, there: Outline, *, reach: int, forced: bool
 ) -> None:
     groups = block.groups.shape[1]
     given_up = np.zeros(groups, dtype=np.uint8)
-    repair_block(geometry, safety, block, here, there, _search(groups, HELPERS, REACH), forced, given_up)
+    repair_block(geometry, safety, block, here, there, _search(block, HELPERS, reach), forced, given_up)
 
 
 def _polish(bench: Workbench, groups: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -131,16 +149,19 @@ def _polish(bench: Workbench, groups: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _polish_action(geometry: Geometry, safety: Safety, block: Block, here: Outline, there: Outline) -> None:
-    search = _search(block.groups.shape[1], POLISH_HELPERS, POLISH_HELPERS)
+    search = _search(block, POLISH_HELPERS, POLISH_HELPERS)
     polish_block(geometry, safety, block, here, there, search, POLISH_ROUNDS, POLISH_STEPS)
 
 
-def _search(groups: int, helpers: int, reach: int) -> Search:
-    reach = max(1, min(reach, groups))
+def _search(block: Block, helpers: int, reach: int) -> Search:
+    reach = max(1, min(reach, block.groups.shape[1]))
+    sorts = int(block.chain[1].max()) + 1
+    known = sorts + 1 if sorts <= MOST_SORTS else 1
     return Search(
         nearest=np.zeros(reach, dtype=np.int64),
         prices=np.zeros(reach),
         gains=np.zeros((MOST_MOVING + 1, MOST_MOVING + 1)),
+        own=np.zeros((known, known)),
         tally=np.zeros(4, dtype=np.int64),
         helpers=helpers,
         mergers=MERGERS,

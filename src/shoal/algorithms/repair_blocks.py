@@ -15,6 +15,7 @@ from shoal.algorithms.base import Context
 from shoal.algorithms.geometry import table_geometry
 from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.geometry import Geometry
+from shoal.kernels.group_loss import group_losses
 from shoal.kernels.outline import Block, Outline
 from shoal.kernels.safety import Safety
 from shoal.models.safety import empty_row
@@ -36,6 +37,15 @@ class Workbench:
     @classmethod
     def of(cls, table: EncodedTable, safety: Safety, context: Context) -> Workbench:
         return cls(table, safety, table_geometry(table), context)
+
+    def loss(self, groups: NDArray[np.int32]) -> float:
+        """The loss of these groups, summed over all records."""
+        members = np.argsort(groups, kind="stable").astype(np.int32)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
+        marks = np.full(int(self.geometry.code_offsets[-1]), -1, dtype=np.int64)
+        losses = np.zeros(starts.shape[0] - 1)
+        group_losses(self.geometry, self.table.record_codes, members, starts, marks, losses)
+        return float(losses.sum())
 
     def change_blocks(
         self,
@@ -101,6 +111,7 @@ def make_outline(geometry: Geometry, safety: Safety, width: int, members: int) -
         row=empty_row(safety),
         listing=np.zeros((3, members), dtype=np.int64),
         without=np.zeros(members + 1),
+        growth=np.zeros(members + 1),
     )
 
 

@@ -26,6 +26,7 @@ from typing import ClassVar
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.flagship.construct import classed_groups, grown_groups, renumber, total_energy
 from shoal.algorithms.flagship.levels import Prices
+from shoal.algorithms.flagship.objectives import OBJECTIVES, objective_table, size_price
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups
 from shoal.algorithms.flagship.refine import refine
 from shoal.algorithms.flagship.schedule import Schedule, make_schedule
@@ -38,6 +39,7 @@ from shoal.models.safety import bind_safety
 from shoal.progress import silent
 
 _WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
+_STOPPED = "the search was ended early by the user: the same job may give another release, with another loss"
 _EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
 
 
@@ -46,7 +48,8 @@ class Shoal(Algorithm):
     """The flagship. `effort` is low, default, high or a positive number (1 is default)."""
 
     effort: str | float | int = "default"
-    objective: str = "gcp"
+    objective: str = "gcp"  # gcp, distortion, discernibility or class
+    class_column: str | None = None  # the label of the objective 'class'
     name: ClassVar[str] = "shoal"
     title: ClassVar[str] = "first groups from classes or growth, then annealing and rebuilding: the least loss"
     citation: ClassVar[str] = "this project"
@@ -56,8 +59,8 @@ class Shoal(Algorithm):
             raise ValueError("effort must be low, default, high or a positive number")
         if not isinstance(self.effort, str) and not self.effort > 0:
             raise ValueError("effort must be low, default, high or a positive number")
-        if self.objective != "gcp":
-            raise ValueError("objective must be gcp")
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}")
 
     @property
     def steps(self) -> float:
@@ -69,16 +72,18 @@ class Shoal(Algorithm):
             message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
             raise RequirementError(Problem("too-few-records", message))
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
-        problem = make_problem(table, requirement.k, safety)
-        group, energy = self._searched(table, problem, context)
+        target = objective_table(table, self.objective, self.class_column)
+        problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
+        group, energy = self._searched(target, problem, context)
         if safety is not None and requirement.monotone:
-            group, energy = self._searched_safely(table, problem, requirement, group, context)
+            group, energy = self._searched_safely(target, problem, requirement, group, context)
         bound = lower_bound(table, requirement.k, context)
         context.report(1.0, loss=energy / problem.scale)
+        notes = [_STOPPED] if context.stop.asked else []
         return Clustering(
-            record_groups(problem, group, table.row_of_record),
+            record_groups(problem, group, target.row_of_record),
             lower_bound=bound.value,
-            details={"loss": energy / problem.scale, "lower_bound": bound.as_dict()},
+            details={"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes},
         )
 
     def _searched(self, table: EncodedTable, problem: SearchProblem, context: Context) -> tuple[IntegerArray, float]:
@@ -88,15 +93,17 @@ class Shoal(Algorithm):
         starts = _starts(table, free, schedule, context)
         whole = (0.85 if problem.safety is None else 0.5) / (len(starts) * len(schedule.rounds))
         done = 0
-        found: list[tuple[IntegerArray, float]] = []
-        for group, energy in starts:
-            context.report(0.1 + whole * done, loss=min(one[1] for one in (*found, (group, energy))) / problem.scale)
-            for plan in schedule.rounds:
-                group, energy = refine(free, group, plan, energy / problem.records, context, done)
-                done += 1
-                context.report(0.1 + whole * done, loss=min([energy, *(one[1] for one in found)]) / problem.scale)
-            found.append((group, energy))
-        return min(found, key=lambda one: one[1])
+        best = starts[0]
+        with context.stop.listening():
+            for group, energy in starts:
+                for plan in schedule.rounds:
+                    context.report(0.1 + whole * done, loss=best[1] / problem.scale)
+                    if context.stop.asked:
+                        return best
+                    group, energy = refine(free, group, plan, energy / problem.records, context, done)
+                    done += 1
+                    best = min(best, (group, energy), key=lambda one: one[1])
+        return best
 
     def _searched_safely(
         self,
@@ -109,10 +116,13 @@ class Shoal(Algorithm):
         """Repair the groups, then search on from there; no step makes a group less safe or loses more."""
         group, energy = _made_safe(table, problem, requirement, group, context)
         rounds = make_schedule(problem, self.steps).rounds
-        for number, plan in enumerate(rounds):
-            cold = replace(plan, power=0.0, hot=0.0, cold=0.0)
-            group, energy = refine(problem, group, cold, 0.0, context, len(rounds) + number)
-            context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=energy / problem.scale)
+        with context.stop.listening():
+            for number, plan in enumerate(rounds):
+                if context.stop.asked:
+                    break
+                cold = replace(plan, power=0.0, hot=0.0, cold=0.0)
+                group, energy = refine(problem, group, cold, 0.0, context, len(rounds) + number)
+                context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=energy / problem.scale)
         return group, energy
 
 

@@ -71,6 +71,7 @@ class Tdr(Algorithm):
     title: ClassVar[str] = "top-down refinement: taxonomy cuts, suppression and grown intervals, guided by a class"
     citation: ClassVar[str] = "Fung, Wang, Wang, Hung 2009"
     takes_sets: ClassVar[bool] = True
+    takes_priorities: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.charts.specs import ACCENTS, AFTER, WIDTH, Record, Spec, _number, _spec, _text
 
 ROW = 34  # height of a row of cells
+LETTER = 7.5  # width of a letter in a box, in pixels: a text that does not fit is shown on hovering only
 
 
 def contingency_records(table: Sequence[Sequence[int]]) -> list[Record]:
@@ -120,9 +121,16 @@ def grown_taxonomy(records: Sequence[Record], attribute: str) -> Spec:
     total = max((record["right"] for record in records), default=1)
     for record in drawn:
         record["middle"] = (record["left"] + record["right"]) / 2
-        record["shown"] = record["value"] if record["records"] >= 0.08 * total else ""
+        room = WIDTH * record["records"] / total
+        record["shown"] = record["value"] if room >= LETTER * len(record["value"]) else ""
     place = {
-        "x": {"field": "left", "type": "quantitative", "title": "records", "scale": {"nice": False}},
+        "x": {
+            "field": "left",
+            "type": "quantitative",
+            "title": "records",
+            "scale": {"nice": False, "domain": [0, total]},
+            "axis": {"grid": False, "tickCount": 8},
+        },
         "y": {
             "field": "top",
             "type": "quantitative",
@@ -137,7 +145,7 @@ def grown_taxonomy(records: Sequence[Record], attribute: str) -> Spec:
         title={"text": attribute, "anchor": "start", "fontSize": 13},
         layer=[
             {
-                "mark": {"type": "rect", "color": AFTER, "opacity": 0.25, "stroke": AFTER, "strokeWidth": 1},
+                "mark": {"type": "rect", "color": "#c8d8ea", "stroke": "white", "strokeWidth": 1.5},
                 "encoding": {
                     **place,
                     "x2": {"field": "right"},

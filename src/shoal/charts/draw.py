@@ -6,8 +6,10 @@ Both need the extra `report` (vl-convert). Without it `script()` is None and a p
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +64,42 @@ def _keep(file: Path, text: str) -> None:
         part.unlink(missing_ok=True)
 
 
+def check_pictures(folder: Path) -> list[Problem]:
+    """What speaks against writing pictures into a folder, before any work is done."""
+    problems = []
+    if find_spec("vl_convert") is None:
+        problems.append(_not_installed())
+    if folder.exists() and not folder.is_dir():
+        problems.append(Problem("not-a-folder", f"the place for charts '{folder}' is a file", hint="name a folder"))
+    return problems
+
+
+def save_pictures(
+    charts: Mapping[str, dict[str, Any]], folder: str | Path, formats: Sequence[str] = ("svg", "png")
+) -> list[Path]:
+    """Every chart under its name into a folder, which is made if it is not there; returns the files."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"the folder '{folder}' cannot be made: {error.strerror}"
+        raise InputError(Problem("not-writable", message)) from None
+    written = [folder / f"{name}.{form}" for name in charts for form in formats]
+    for path in written:
+        save_picture(charts[path.stem], path)
+    return written
+
+
+def _not_installed() -> Problem:
+    return Problem("not-installed", "pictures need vl-convert", None, "pip install 'shoal[report]'")
+
+
 def save_picture(spec: dict[str, Any], path: str | Path, *, scale: float = 2.0) -> None:
     """A chart as PNG or SVG, by the ending of the path. Needs vl-convert, no browser."""
     try:
         import vl_convert
     except ImportError:
-        hint = "pip install 'shoal[report]'"
-        raise InputError(Problem("not-installed", "pictures need vl-convert", None, hint)) from None
+        raise InputError(_not_installed()) from None
     path = Path(path)
     kind = path.suffix.lower()
     if kind == ".svg":

@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 BEFORE, AFTER = "#b4b9c2", "#2563a8"
 ACCENTS = ["#2563a8", "#d9772b", "#3a8f5c", "#a23b72", "#7a6bb0", "#8a8f98", "#c2a01e", "#2a9d9d", "#b04a3a", "#5c6f2b"]
-WIDTH = 560
+WIDTH = 660
 
 
 def _spec(records: Sequence[Record], height: int, **parts: Any) -> Spec:
@@ -25,8 +25,16 @@ def _spec(records: Sequence[Record], height: int, **parts: Any) -> Spec:
         "config": {
             "font": "system-ui, sans-serif",
             "view": {"stroke": None},
-            "axis": {"gridColor": "#e8eaee", "domainColor": "#9aa1ac", "tickColor": "#9aa1ac", "labelLimit": 220},
-            "legend": {"orient": "top", "title": None},
+            "axis": {
+                "gridColor": "#e8eaee",
+                "domainColor": "#9aa1ac",
+                "tickColor": "#9aa1ac",
+                "labelLimit": 220,
+                "labelFontSize": 12,
+                "titleFontSize": 12,
+                "titleFontWeight": 500,
+            },
+            "legend": {"orient": "top", "title": None, "labelFontSize": 12},
         },
         **parts,
     }
@@ -38,6 +46,11 @@ def _text(field: str, title: str) -> Record:
 
 def _number(field: str, title: str, form: str) -> Record:
     return {"field": field, "type": "quantitative", "title": title, "format": form}
+
+
+def _short(form: str) -> str:
+    """The format of an axis: no digits that all ticks share."""
+    return "~%" if form.endswith("%") else ",~r"
 
 
 def loss_per_attribute(records: Sequence[Record]) -> Spec:
@@ -52,6 +65,7 @@ def loss_per_attribute(records: Sequence[Record]) -> Spec:
                 "field": "loss",
                 "type": "quantitative",
                 "title": "loss: 0 is exact, 1 is nothing left",
+                "axis": {"tickCount": 8},
                 "scale": {"domainMin": 0},
             },
             "tooltip": [_text("attribute", "attribute"), _number("loss", "loss", ".4f")],
@@ -183,7 +197,7 @@ def query_errors(records: Sequence[Record]) -> Spec:
                         "field": "low",
                         "type": "quantitative",
                         "title": "relative error",
-                        "axis": {"format": "%", "values": [0, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 50]},
+                        "axis": {"format": ",%", "values": [0, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 50, 200]},
                         "scale": {"type": "symlog", "constant": 0.05},
                     },
                     "y2": {"field": "high"},
@@ -209,7 +223,7 @@ def accuracy(records: Sequence[Record]) -> Spec:
                 "field": "accuracy",
                 "type": "quantitative",
                 "title": "correct on untouched originals",
-                "axis": {"format": "%"},
+                "axis": {"format": "~%", "tickCount": 8},
                 "scale": {"zero": False, "padding": 20},
             },
             "color": {
@@ -245,7 +259,7 @@ def tradeoff(records: Sequence[Record], field: str, title: str, form: str = ".3f
                 "scale": {"type": "log", "nice": False, "padding": 12},
                 "axis": {"format": "~%", "tickCount": 6},
             },
-            "y": {"field": field, "type": "quantitative", "title": title, "axis": {"format": form}},
+            "y": {"field": field, "type": "quantitative", "title": title, "axis": {"format": _short(form)}},
             "order": {"field": "k", "type": "quantitative"},
             "color": {"field": "algorithm", "type": "nominal", "scale": {"range": ACCENTS}},
             "tooltip": [
@@ -278,7 +292,7 @@ def frontier(
                 "field": field,
                 "type": "quantitative",
                 "title": title,
-                "axis": {"format": form},
+                "axis": {"format": _short(form)},
                 "scale": scale or {"zero": True},
             },
             "color": {"field": "algorithm", "type": "nominal", "scale": {"range": ACCENTS}},

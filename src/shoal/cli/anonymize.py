@@ -9,6 +9,7 @@ import typer
 import yaml
 
 from shoal.cli import options
+from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
 from shoal.errors import Problem
 
@@ -40,7 +41,8 @@ def anonymize(
     algorithm: Annotated[str | None, typer.Option(help="see 'shoal algorithms'")] = None,
     parameter: Annotated[list[str] | None, typer.Option(help="of the algorithm: NAME=VALUE (repeatable)")] = None,
     effort: Annotated[str | None, typer.Option(help="low, default, high, or a number")] = None,
-    priority: Annotated[list[str] | None, typer.Option(help="weights of columns: a=1,b=0.5")] = None,
+    objective: Annotated[str | None, typer.Option(help="gcp, distortion, discernibility or class")] = None,
+    priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
     scale: Annotated[list[str] | None, typer.Option(help="integer, decimal, date or category: zip=category")] = None,
     missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
     recoding: Annotated[
@@ -57,6 +59,10 @@ def anonymize(
     job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
     certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
     report: Annotated[Path | None, typer.Option(help="where the report goes (HTML)")] = None,
+    on_interrupt: Annotated[
+        OnInterrupt,
+        typer.Option(help="Ctrl-C while the search refines: release the best found so far, nothing, or ask"),
+    ] = OnInterrupt.ASK,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
@@ -80,7 +86,8 @@ def anonymize(
         "algorithm": algorithm,
         "parameters": _typed(options.pairs(parameter, "--parameter", problems)),
         "effort": options.effort_value(effort),
-        "priorities": options.decimal_pairs(priority, "--priority", problems),
+        "objective": objective,
+        "priorities": options.priorities(priority, problems),
         "scales": options.pairs(scale, "--scale", problems),
         "missing": tuple(missing or ()),
         "recoding": recoding,
@@ -95,8 +102,9 @@ def anonymize(
     made = options.make_job(job, settings, problems)
     if made.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
-    with ProgressBar(quiet or as_json) as progress:
-        result = run(made, progress=progress, trace=_trace if debug else None, earlier=problems)
+    bar = ProgressBar(quiet or as_json)
+    with bar as progress, stop_on_interrupt(on_interrupt, bar) as stop:
+        result = run(made, progress=progress, trace=_trace if debug else None, earlier=problems, stop=stop)
     if as_json:
         print_json({"ok": True, "output": str(made.output), **result.summary()})
     elif not quiet:
@@ -175,9 +183,12 @@ def _number(value: float | None) -> str:
 
 
 def _bound_rows(result: Result) -> list[tuple[str, str]]:
+    weighted = "weighted_gcp" in result.metrics
+    rows = [("The same with the priorities", f"{result.metrics['weighted_gcp']:.4f}")] if weighted else []
     if "lower_bound" not in result.metrics:
-        return []
-    rows = [("No safe release can lose less than", f"{result.metrics['lower_bound']:.4f}")]
+        return rows
+    bound = result.metrics["weighted_lower_bound" if weighted else "lower_bound"]
+    rows.append(("No safe release can lose less than", f"{bound:.4f}"))
     if "at_most_above_best" in result.metrics:
         rows.append(("At most above the best possible", f"{result.metrics['at_most_above_best']:.0%}"))
     return rows

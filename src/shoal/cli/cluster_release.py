@@ -11,6 +11,8 @@ from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
 from shoal.errors import Problem
 
+SWEPT = ("f_measure", "match_point", "adjusted_rand")
+
 
 def register(app: typer.Typer) -> None:
     help_text = "Mask a table so that its clusters survive (TDR), and say how well they did."
@@ -28,12 +30,15 @@ def cluster_release(
     mode: Annotated[str, typer.Option(help="information (guided by the clusters) or distort")] = "information",
     identifiers: Annotated[str | None, typer.Option(help="identifying columns, dropped", metavar="A,B")] = None,
     cluster_on: Annotated[str | None, typer.Option(help="columns to cluster on (default: all kept)")] = None,
+    scale: Annotated[list[str] | None, typer.Option(help="integer, decimal, date or category: zip=category")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    sweep: Annotated[str | None, typer.Option(help="also the quality for these thresholds", metavar="5,10,50")] = None,
     labels: Annotated[bool, typer.Option(help="release the raw cluster labels too")] = False,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
     details: Annotated[Path | None, typer.Option(help="taxonomies, cut, steps and scores (JSON)")] = None,
     report: Annotated[Path | None, typer.Option(help="a page with charts (HTML)")] = None,
+    charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
@@ -44,6 +49,8 @@ def cluster_release(
         "clusters": options.whole_number(clusters, "--clusters", problems) or 6,
         "seed": options.whole_number(seed, "--seed", problems) or 0,
         "cluster_on": options.names(cluster_on) or None,
+        "sweep": options.whole_numbers(sweep, "--sweep", problems),
+        "scales": options.pairs(scale, "--scale", problems),
     }
     if not options.names(quasi):
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex,postcode"))
@@ -63,6 +70,7 @@ def cluster_release(
             release_labels=labels,
             details=details,
             report=report,
+            charts=charts,
             earlier=problems,
             progress=progress,
             **wanted,
@@ -78,6 +86,14 @@ def _print(content: dict[str, Any], output: Path | None) -> None:
     numbers = {name: value for name, value in content["comparison"].items() if isinstance(value, float)}
     rows = [(name.replace("_", " "), f"{value:.4f}") for name, value in numbers.items()]
     print_table("Clusters of the release against those of the original", ("measure", "value"), rows, right=(1,))
+    if content["sweep"]:
+        swept = [(f"{row['h']:,}", *(_measure(row, name) for name in SWEPT)) for row in content["sweep"]]
+        heads = ("h", *(name.replace("_", " ") for name in SWEPT))
+        print_table("At other thresholds", heads, swept, right=(0, 1, 2, 3))
     checks = [(check["model"], "holds" if check["passed"] else "FAILS") for check in content["verification"]["checks"]]
     print_table("Checked on the released values", ("requirement", "result"), checks)
     print_text(f"{len(content['steps'])} refinements, {content['classes']:,} classes\nwritten: {output}")
+
+
+def _measure(row: dict[str, Any], name: str) -> str:
+    return "not possible" if "error" in row else f"{row[name]:.4f}"

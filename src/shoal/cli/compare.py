@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +12,13 @@ import typer
 
 from shoal.algorithms.registry import algorithm_names
 from shoal.cli import options
-from shoal.cli.output import ProgressBar, print_json, print_table
-from shoal.errors import InputError, Problem
+from shoal.cli.output import ProgressBar, print_json, print_note, print_table
+from shoal.errors import Problem
 from shoal.tables.atomic import atomic_output, check_output
 
 COLUMNS = (
     ("gcp", "loss (GCP)", "{:.4f}"),
+    ("weighted_gcp", "with priorities", "{:.4f}"),
     ("discernibility", "discernibility", "{:,.0f}"),
     ("smallest_class", "smallest class", "{:,}"),
     ("highest_risk", "highest risk", "{:.1%}"),
@@ -38,46 +40,67 @@ def compare(
     algorithms: Annotated[str, typer.Option(help="names, or 'all'")] = "shoal,mondrian,k-member",
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
     identifiers: Annotated[str | None, typer.Option(help="identifying columns", metavar="A,B")] = None,
+    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
     model: Annotated[list[str] | None, typer.Option(help="a model besides k-anonymity (repeatable)")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same releases")] = None,
     usefulness: Annotated[bool, typer.Option(help="also query errors and, with --class, accuracy")] = False,
-    processes: Annotated[str, typer.Option(help="runs at the same time; times are truest with 1")] = "1",
+    processes: Annotated[
+        str, typer.Option(help="runs at the same time, or 'all' cores; times are truest with 1")
+    ] = "1",
     resume: Annotated[Path | None, typer.Option(help="keep finished runs here (JSON lines) and go on from it")] = None,
     as_csv: Annotated[Path | None, typer.Option("--csv", help="write the table as CSV")] = None,
     chart: Annotated[Path | None, typer.Option(help="write a page with charts over k (HTML)")] = None,
+    charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
-    from shoal.comparison import compare_algorithms
-    from shoal.evaluate.compare import comparison_report
+    from shoal.charts.draw import check_pictures, save_pictures
+    from shoal.comparison import compare_algorithms, without_priorities
+    from shoal.evaluate.compare import chart_files, comparison_report
 
     problems: list[Problem] = []
     ks = [number for part in options.names(k) if (number := options.whole_number(part, "-k", problems)) is not None]
+    if not ks and not problems:
+        problems.append(Problem("bad-k", "no k is given", hint="-k 5,10,50"))
     chosen = algorithm_names() if algorithms.strip() == "all" else options.names(algorithms)
-    at_once = options.whole_number(processes, "--processes", problems)
+    cores = str(os.cpu_count() or 1)
+    at_once = options.whole_number(cores if processes == "all" else processes, "--processes", problems)
     for output in (as_csv, chart):
         if output is not None:
             problems += check_output(output, [data])
+    if charts is not None:
+        problems += check_pictures(charts)
     settings: dict[str, Any] = {
         "input": data,
         "quasi": options.names(quasi),
         "sensitive": options.names(sensitive),
         "identifiers": options.names(identifiers),
         "class": class_column,
+        "person": person,
         "models": tuple(model or ()),
         "hierarchies": hierarchies,
+        "priorities": options.priorities(priority, problems),
         "missing": tuple(missing or ()),
         "seed": options.whole_number(seed, "--seed", problems),
     }
     job = options.make_job(None, settings, problems)
-    if problems:
-        raise InputError(problems)
+    plain = without_priorities(job, chosen)
+    if plain and not quiet and not problems:
+        print_note(f"priorities cannot act on {', '.join(plain)}: run without them")
     with ProgressBar(quiet or as_json) as progress:
         records = compare_algorithms(
-            job, chosen, ks, usefulness=usefulness, results=resume, processes=at_once or 1, progress=progress
+            job,
+            chosen,
+            ks,
+            usefulness=usefulness,
+            results=resume,
+            processes=at_once or 1,
+            progress=progress,
+            earlier=problems,
         )
     if as_csv is not None:
         with atomic_output(as_csv) as path:
@@ -85,6 +108,8 @@ def compare(
     if chart is not None:
         with atomic_output(chart) as path:
             path.write_text(comparison_report(records), encoding="utf-8")
+    if charts is not None:
+        save_pictures(chart_files(records), charts)
     if as_json:
         print_json({"ok": True, "runs": records})
         return

@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
-from shoal.errors import Problem
+from shoal.errors import InputError, Problem
 from shoal.tables.atomic import atomic_output, check_output
 
 FAST = ("risk", "combinations", "attack", "utility", "queries")
@@ -25,11 +25,19 @@ def evaluate(
     quasi: Annotated[str | None, typer.Option(help="quasi-identifiers (default: what differs)", metavar="A,B")] = None,
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
     class_column: Annotated[str | None, typer.Option("--class", help="a label to predict from the release")] = None,
+    person: Annotated[str | None, typer.Option(help="column that tells persons apart; risks are of persons")] = None,
     k: Annotated[str | None, typer.Option("-k", help="the k that was asked for")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
     population: Annotated[Path | None, typer.Option(help="a table of everybody, for the journalist's risk")] = None,
     external: Annotated[Path | None, typer.Option(help="what an attacker knows, instead of the original")] = None,
+    control: Annotated[Path | None, typer.Option(help="people who are not in the release, to compare attacks")] = None,
+    anonymeter: Annotated[
+        Path | None, typer.Option(help="a Python that has anonymeter: its attacks too", metavar="PYTHON")
+    ] = None,
+    party: Annotated[
+        str | None, typer.Option(help="what one of two parties knows, the other knows the rest", metavar="A,B")
+    ] = None,
     sampling_fraction: Annotated[str | None, typer.Option(help="share of the population in the table")] = None,
     threshold: Annotated[str | None, typer.Option(help="records above this risk are counted")] = None,
     clusters: Annotated[str | None, typer.Option(help="compare so many clusters of original and release")] = None,
@@ -37,13 +45,17 @@ def evaluate(
     seed: Annotated[str | None, typer.Option(help="of samples and queries")] = None,
     charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="the release's certificate: its checks and bound go into the report")
+    ] = None,
     public: Annotated[bool, typer.Option(help="the report leaves out what could help an attacker")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
+    from shoal.charts.draw import check_pictures
     from shoal.evaluate.evaluate import PARTS, EvaluationOptions
     from shoal.evaluate.export import save_charts
-    from shoal.evaluation import evaluate_files
+    from shoal.evaluation import certificate_summary, evaluate_files
 
     problems: list[Problem] = []
     wanted = {*FAST, *(["models"] if class_column is not None else [])}
@@ -51,6 +63,8 @@ def evaluate(
         "k": options.whole_number(k, "-k", problems),
         "sensitive": options.names(sensitive) or None,
         "class_column": class_column,
+        "person": person,
+        "party": options.names(party) or None,
         "sampling_fraction": options.decimal_number(sampling_fraction, "--sampling-fraction", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
         "seed": options.whole_number(seed, "--seed", problems),
@@ -59,6 +73,14 @@ def evaluate(
     }
     if report is not None:
         problems += check_output(report, [original, release])
+    if charts is not None:
+        problems += check_pictures(charts)
+    summary = None
+    if certificate is not None:
+        try:
+            summary = certificate_summary(certificate, release)
+        except InputError as error:
+            problems += error.problems
     chosen = EvaluationOptions(**{name: value for name, value in given.items() if value is not None})
     with ProgressBar(quiet or as_json) as progress:
         evaluation = evaluate_files(
@@ -70,6 +92,8 @@ def evaluate(
             missing=tuple(missing or ()),
             population=population,
             external=external,
+            control=control,
+            anonymeter=anonymeter,
             clusters=options.whole_number(clusters, "--clusters", problems),
             earlier=problems,
             progress=progress,
@@ -77,16 +101,16 @@ def evaluate(
     content = evaluation.as_dict()
     if report is not None:
         with atomic_output(report) as path:
-            path.write_text(evaluation.report(public=public), encoding="utf-8")
+            path.write_text(evaluation.report(public=public, summary=summary), encoding="utf-8")
     if charts is not None:
         save_charts(content, charts)
     if as_json:
         print_json({"ok": True, **content})
     else:
-        _print(content, report)
+        _print(content, [path for path in (report, charts) if path is not None])
 
 
-def _print(found: dict[str, Any], report: Path | None) -> None:
+def _print(found: dict[str, Any], written: list[Path]) -> None:
     before, after = found["risk"]["before"], found["risk"]["after"]
     scores = found["scores"]
     print_table(
@@ -118,6 +142,7 @@ def _print(found: dict[str, Any], report: Path | None) -> None:
     for note in found["samples"]:
         print_text(f"Sampled: {note}")
     if scores["unreadable"]:
-        print_text(f"Cells that could not be read count as lost: {sum(scores['unreadable'].values()):,}")
-    if report is not None:
-        print_text(f"written: {report}")
+        lost = sum(scores["unreadable"].values())
+        print_text(f"Cells that could not be read count as lost: {lost:,} (labels need --hierarchies)")
+    for path in written:
+        print_text(f"written: {path}")

@@ -21,6 +21,7 @@ def register(app: typer.Typer) -> None:
 def inspect(
     data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
     quasi: Annotated[str | None, typer.Option(help="look at these columns only", metavar="A,B,C")] = None,
+    person: Annotated[str | None, typer.Option(help="column that tells persons apart")] = None,
     missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
     size: Annotated[str, typer.Option(help="look at combinations of up to so many columns")] = "3",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
@@ -34,7 +35,7 @@ def inspect(
     if problems:
         raise InputError(problems)
     table = read_table(data, CsvOptions(missing=tuple(missing or ())))
-    found = inspect_table(table.frame, options.names(quasi), tuple(missing or ()), largest or 3)
+    found = inspect_table(table.frame, options.names(quasi), tuple(missing or ()), largest or 3, person)
     if as_json:
         print_json(found)
         return

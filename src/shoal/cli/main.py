@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
-from shoal.cli import anonymize, cluster_release, compare, demo, evaluate, inspect, lists, verify
+from shoal.cli import anonymize, cluster_release, compare, demo, evaluate, experiment, inspect, lists, verify
 from shoal.cli.output import print_error, print_note, print_text
 from shoal.errors import InternalError, Problem, ShoalError
 
@@ -46,7 +46,7 @@ def _top(
     pass
 
 
-for verb in (demo, inspect, anonymize, verify, evaluate, compare, cluster_release, lists):
+for verb in (demo, inspect, anonymize, verify, evaluate, compare, cluster_release, experiment, lists):
     verb.register(app)
 
 

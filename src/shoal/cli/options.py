@@ -42,6 +42,12 @@ def whole_number(text: str | None, option: str, problems: list[Problem]) -> int 
         return None
 
 
+def whole_numbers(text: str | None, option: str, problems: list[Problem]) -> list[int]:
+    """`5,10,50` to its numbers."""
+    found = (whole_number(part, option, problems) for part in names(text))
+    return [number for number in found if number is not None]
+
+
 def decimal_number(text: str | None, option: str, problems: list[Problem]) -> float | None:
     if text is None:
         return None
@@ -52,12 +58,29 @@ def decimal_number(text: str | None, option: str, problems: list[Problem]) -> fl
         return None
 
 
-def decimal_pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict[str, float]:
-    found = {}
-    for name, value in pairs(texts, option, problems).items():
-        number = decimal_number(value, option, problems)
-        if number is not None:
-            found[name] = number
+PRIORITY_HELP = "what to keep most: an order a,b,c (first matters most), or weights a=1,b=0.5"
+
+
+def priorities(texts: list[str] | None, problems: list[Problem]) -> dict[str, float] | tuple[str, ...]:
+    """`a,b,c` to an order, `a=1,b=0.5` to weights; the option may be repeated, but not in both forms."""
+    option, parts = "--priority", [part for text in texts or [] for part in names(text)]
+    weighted = ["=" in part for part in parts]
+    if any(weighted) and not all(weighted):
+        message = f"{option}: give an order or weights, not a mix of both"
+        problems.append(Problem("bad-option", message, hint=f"{option} a,b,c or {option} a=1,b=0.5"))
+        return tuple(dict.fromkeys(part.rpartition("=")[0].strip() or part for part in parts))
+    if not any(weighted):
+        return tuple(parts)
+    found: dict[str, float] = {}
+    for part in parts:
+        name, _, value = (piece.strip() for piece in part.rpartition("="))
+        if name in found:
+            problems.append(Problem("bad-priority", "it has two weights", name))
+        try:
+            found[name] = float(value)
+        except ValueError:
+            problems.append(Problem("bad-priority", "a priority must be a number of at least 0", name))
+            found[name] = 1.0  # so that everything else about it is still checked
     return found
 
 

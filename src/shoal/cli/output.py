@@ -122,8 +122,15 @@ class ProgressBar:
         if not self._quiet:
             self._bar.stop()
 
+    def pause(self) -> None:
+        """Free the line for a question; the bar comes back with the next event."""
+        if not self._quiet:
+            self._bar.stop()
+
     def _show(self, event: Event) -> None:
         assert self._task is not None
+        if not self._bar.live.is_started:
+            self._bar.start()
         loss = f"loss {event.loss:.4f}" if event.loss is not None else (event.note or "")
         self._bar.update(
             self._task, description=STAGES.get(event.stage, event.stage), completed=event.fraction, loss=loss

@@ -22,6 +22,7 @@ def verify(
     release: Annotated[Path, typer.Argument(help="the released table")],
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
     k: Annotated[str | None, typer.Option("-k", help="smallest number of records that look the same")] = None,
+    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
     model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
     certificate: Annotated[Path | None, typer.Option(help="take columns, models and hash from here")] = None,
@@ -47,6 +48,7 @@ def verify(
             quasi=options.names(quasi),
             sensitive=options.names(sensitive),
             k=number,
+            person=person,
             models=tuple(model or ()),
             hierarchies=hierarchies,
             suppression_limit=limit or 0.0,
@@ -62,7 +64,10 @@ def verify(
 
 def _print(outcome: dict[str, Any]) -> None:
     rows = [("records", f"{outcome['records']:,}"), ("classes", f"{outcome['classes']:,}")]
-    rows.append(("smallest class", f"{outcome['smallest_class']:,}"))
+    smallest = outcome["smallest_class"]  # None: there is no class, every record is suppressed
+    rows.append(("smallest class", "-" if smallest is None else f"{smallest:,}"))
+    if outcome["suppressed_records"]:
+        rows.append(("suppressed records", f"{outcome['suppressed_records']:,}"))
     print_table("Release", ("", ""), rows, right=(1,))
     print_table(
         "Checks",

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from shoal.charts.clusters import contingency, contingency_records, grown_taxonomy, taxonomy_records
+from shoal.charts.draw import check_pictures
 from shoal.cluster_release.framework import ClusterRelease, publish_for_clustering
 from shoal.cluster_release.prepare import required_models
 from shoal.errors import InputError, InternalError, Problem
-from shoal.evaluate.page import Page, number, section, table
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.models.base import Model
 from shoal.models.linkage import Qid
@@ -23,14 +22,6 @@ from shoal.tables.atomic import atomic_output, check_output
 from shoal.tables.files import format_of, read_table, write_table, written_options
 from shoal.tables.options import CsvOptions
 from shoal.verify.check import verify_release
-
-SHOWN_STEPS = 50
-MEASURES = (
-    ("f_measure", "Overall F-measure", "How well each raw cluster is found again: 1 is perfectly."),
-    ("match_point", "Match point", "Share of all pairs of records on which both clusterings agree."),
-    ("adjusted_rand", "Adjusted Rand index", "Agreement on pairs beyond chance: 1 is equal, 0 is chance."),
-    ("mutual_information", "Normalised mutual information", "What one clustering tells about the other."),
-)
 
 
 def publish_file(
@@ -44,6 +35,7 @@ def publish_file(
     missing: tuple[str, ...] = (),
     details: Path | None = None,
     report: Path | None = None,
+    charts: Path | None = None,
     earlier: Sequence[Problem] = (),
     **settings: Any,
 ) -> ClusterRelease:
@@ -55,6 +47,8 @@ def publish_file(
     for path in (output, details, report):
         if path is not None:
             problems += check_output(path, [data])
+    if charts is not None:
+        problems += check_pictures(charts)
     source = trees = None
     try:
         source = read_table(data, CsvOptions(missing=missing))
@@ -85,7 +79,9 @@ def publish_file(
             path.write_text(json.dumps(made.as_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         if report is not None:
             path = outputs.enter_context(atomic_output(report))
-            path.write_text(cluster_report(made), encoding="utf-8")
+            path.write_text(made.report(), encoding="utf-8")
+        if charts is not None:
+            made.save_charts(charts)
     return made
 
 
@@ -104,28 +100,3 @@ def _check_bytes(published: pl.DataFrame, quasi: Sequence[str], models: Sequence
     found = verify_release(published, list(quasi), models)
     if not found.passed:
         raise InternalError([Problem("check-failed", str(check)) for check in found.failures()])
-
-
-def cluster_report(made: ClusterRelease) -> str:
-    """One offline page: how well the clusters survived, and how numbers were cut."""
-    content: Mapping[str, Any] = made.as_dict()
-    comparison = content["comparison"]
-    page = Page("Release for cluster analysis")
-    page.heading("how well the clusters of the original are found again in the release")
-    rows = [[title, number(comparison.get(name)), meaning] for name, title, meaning in MEASURES if name in comparison]
-    drawn = contingency(contingency_records(comparison["contingency"]))
-    chart = page.chart(drawn, "Raw clusters against clusters of the release.")
-    measures = table(["What", "Value", "Meaning"], rows, (1,))
-    page.add(section("Clusters", "Two clusterings of the same records.", measures, chart))
-    for name, nodes in content["taxonomies"].items():
-        if nodes:
-            chart = page.chart(grown_taxonomy(taxonomy_records(nodes), name), f"Intervals grown for {name}.")
-            page.add(section(f"Intervals of {name}", "Each interval is as wide as its share of the records.", chart))
-    shown = enumerate(content["steps"][:SHOWN_STEPS], start=1)
-    steps = [[str(place), str(step.get("attribute", "")), number(step.get("score"))] for place, step in shown]
-    page.add(
-        section(
-            "Refinements", f"The first {SHOWN_STEPS}, in order.", table(["Step", "Attribute", "Score"], steps, (0, 2))
-        )
-    )
-    return page.html()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,14 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.tdr import Tdr
+from shoal.charts.draw import save_pictures
 from shoal.cluster_release.clusterers import Clusterer, Labels
 from shoal.cluster_release.comparison import cluster_table
 from shoal.cluster_release.cut import Range, grown_taxonomies, released_cut, with_half_open_intervals
 from shoal.cluster_release.features import DEFAULT_ENCODING, Encoding
 from shoal.cluster_release.prepare import Prepared, Qids, prepare, required_models
+from shoal.cluster_release.report import cluster_charts, cluster_report
+from shoal.cluster_release.sweep import check_sweep, quality_at
 from shoal.encode.encoded_table import EncodedColumn, EncodedTable
 from shoal.errors import InputError, InternalError, Problem
 from shoal.evaluate.clusters import ClusterComparison, compare_clusterings
@@ -53,6 +57,20 @@ class ClusterRelease:
     groups: NDArray[np.int32]
     verification: Verification
     details: Mapping[str, Any] = field(default_factory=dict)
+    sweep: Sequence[Mapping[str, Any]] = ()  # how well clusters survive at other thresholds
+    hierarchies: Mapping[str, list[tuple[str, ...]]] = field(default_factory=dict)  # given taxonomies: leaf to root
+
+    def report(self) -> str:
+        """One offline HTML page with charts."""
+        return cluster_report(self.as_dict())
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Every chart by name, as Vega-Lite."""
+        return cluster_charts(self.as_dict())
+
+    def save_charts(self, folder: str | Path, formats: Sequence[str] = ("svg", "png")) -> list[Path]:
+        """Write every chart into a folder; returns the files."""
+        return save_pictures(self.charts(), folder, formats)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the tables and labels, ready for JSON."""
@@ -60,10 +78,13 @@ class ClusterRelease:
             "comparison": self.comparison.as_dict(),
             "cut": dict(self.cut),
             "taxonomies": dict(self.taxonomies),
+            "hierarchies": {name: [list(path) for path in paths] for name, paths in self.hierarchies.items()},
             "steps": [dict(step) for step in self.steps],
             "qids": list(self.details.get("qids", [])),
             "mode": self.details.get("mode"),
             "classes": int(self.groups.max()) + 1,
+            "smallest_group": int(np.bincount(self.groups).min()),
+            "sweep": [dict(row) for row in self.sweep],
             "verification": self.verification.as_dict(),
         }
 
@@ -90,6 +111,7 @@ def publish_for_clustering(
     interval_text: str = "closed",
     ranges: Mapping[str, Range] | None = None,
     release_labels: bool = False,
+    sweep: Sequence[int] = (),
     seed: int = 0,
     threads: int = 1,
     progress: ProgressCallback = silent,
@@ -101,6 +123,7 @@ def publish_for_clustering(
     `cluster_on` are the columns to cluster on: all but the identifiers by default, sensitive ones included.
     `masked_clusterer` is the recipient's if it is another one. `algorithm` masks with another algorithm than TDR.
     `ranges` states the ends of domains for half-open intervals: {"age": (1, 99)}.
+    `sweep` are other thresholds (of every QID) for which only the quality is found out.
     """
     if interval_text not in INTERVAL_TEXTS:
         message = f"intervals can be written {' or '.join(INTERVAL_TEXTS)}, not '{interval_text}'"
@@ -111,23 +134,31 @@ def publish_for_clustering(
     labels = cluster_table(
         raw, ready.domains, clusterer, clusters, seed=seed, columns=ready.cluster_on, encoding=encoding
     )
+    check_sweep(sweep)
     context = Context(seed=seed, threads=threads, progress=progress)
-    clustering = mask(ready.table, labels, Requirement.of(wanted), mode, algorithm, context)
-    if interval_text == "half-open":
-        clustering = with_half_open_intervals(clustering, ready.codebook, ranges)
-    release = recode(raw, ready.table, ready.codebook, clustering, list(identifiers), RecodeOptions())
+
+    def masked(models: tuple[Model, ...]) -> tuple[Clustering, pl.DataFrame]:
+        clustering = mask(ready.table, labels, Requirement.of(models), mode, algorithm, context)
+        if interval_text == "half-open":
+            clustering = with_half_open_intervals(clustering, ready.codebook, ranges)
+        return clustering, recode(raw, ready.table, ready.codebook, clustering, list(identifiers), RecodeOptions())
+
+    def masked_at(threshold: int) -> pl.DataFrame:
+        sizes = [(columns, threshold) for columns, _ in qids] if qids else None
+        return masked(required_models(threshold, sizes, models))[1]
+
+    def cluster_again(table: pl.DataFrame) -> Labels:
+        way = masked_clusterer or clusterer
+        return cluster_table(
+            table, ready.domains, way, clusters, seed=seed, columns=ready.cluster_on, encoding=encoding
+        )
+
+    clustering, release = masked(wanted)
     verification = _verified(release, ready, wanted, raw)
-    masked_labels = cluster_table(
-        release,
-        ready.domains,
-        masked_clusterer or clusterer,
-        clusters,
-        seed=seed,
-        columns=ready.cluster_on,
-        encoding=encoding,
-    )
+    masked_labels = cluster_again(release)
     comparison = compare_clusterings(labels, masked_labels)
     cut = released_cut(release, quasi)
+    taxonomies = grown_taxonomies(clustering, ready.codebook)
     if release_labels:
         release = release.with_columns(pl.Series(_free_name(release), labels))
     return ClusterRelease(
@@ -137,10 +168,16 @@ def publish_for_clustering(
         comparison=comparison,
         cut=cut,
         steps=clustering.details.get("steps", ()),
-        taxonomies=grown_taxonomies(clustering, ready.codebook),
+        taxonomies=taxonomies,
         groups=clustering.groups,
         verification=verification,
         details=clustering.details,
+        sweep=quality_at(sweep, masked_at, cluster_again, labels, progress),
+        hierarchies={
+            name: [tree.path(leaf) for leaf in range(len(tree.leaves))]
+            for name, tree in ready.hierarchies.items()
+            if name in quasi and name not in taxonomies
+        },
     )
 
 

@@ -80,7 +80,8 @@ class EncodedTable:
     weights: NDArray[np.int64]  # (rows,) how many records share this row
     row_of_record: IntegerArray  # (records,)
     columns: Mapping[str, EncodedColumn] = field(default_factory=dict)
-    population: IntegerArray | None = None  # (attributes, persons) the table of k-map, in the same codes
+    population: IntegerArray | None = None  # (attributes, rows) the table of k-map, in the same codes
+    population_owners: IntegerArray | None = None  # (rows,) a number for the person of each row, if they are told apart
 
     @property
     def records(self) -> int:

@@ -13,8 +13,12 @@ from shoal.errors import InputError, Problem, did_you_mean
 from shoal.tables.scales import is_missing
 
 
-def encode_population(frame: pl.DataFrame, codebook: Codebook, missing: Sequence[str]) -> NDArray[np.int32]:
-    """(attributes, persons) codes. Persons with a value that the table does not have are left out.
+def encode_population(
+    frame: pl.DataFrame, codebook: Codebook, missing: Sequence[str], person: str | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    """(attributes, rows) codes, and a number for the person of each row if the frame has the person column.
+
+    Rows with a value that the table does not have are left out.
 
     Leaving them out can only lower the count of persons that fit a group, so the search errs on the safe side; the
     check of the released values reads the whole population.
@@ -37,4 +41,13 @@ def encode_population(frame: pl.DataFrame, codebook: Codebook, missing: Sequence
         )
         found[is_missing(column, missing).to_numpy()] = book.missing_code
         codes[number] = found
-    return np.ascontiguousarray(codes[:, (codes >= 0).all(axis=0)])
+    known_rows = (codes >= 0).all(axis=0)
+    owners = None
+    if person is not None and person in frame.columns:
+        owners = np.unique(person_numbers(frame[person])[known_rows], return_inverse=True)[1].astype(np.int32)
+    return np.ascontiguousarray(codes[:, known_rows]), owners
+
+
+def person_numbers(persons: pl.Series) -> NDArray[np.int64]:
+    """Equal numbers for equal persons; all rows without one are taken for the same person."""
+    return persons.cast(pl.String).rank("dense").cast(pl.Int64).fill_null(0).to_numpy()

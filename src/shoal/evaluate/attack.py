@@ -6,13 +6,11 @@ also draws one candidate per target and counts how often it is the right one. A 
 released record contains it.
 
 *Inference.* The attacker guesses the sensitive value that is commonest among the candidates; the baseline is the
-commonest value of the whole table.
+commonest value of the whole table. A control, people who are not in the release, shows how much of the success comes
+from being in it and how much from what holds for people in general.
 
-*Singling out.* The attacker makes conditions from released cells of random attributes and hopes that exactly one
-person of the original meets one of them. The baseline draws the conditions from random values of the domain.
-
-These are the questions that anonymeter asks of synthetic data, asked of generalized data. A released mean is taken as
-the range of its class, which is more than the attacker knows.
+Linkability and singling out have modules of their own. A released mean is taken as the range of its class, which is
+more than the attacker knows.
 """
 
 from __future__ import annotations
@@ -25,13 +23,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.evaluate.matching import Covers, class_covers, match, target_positions
+from shoal.evaluate.matching import Matches, match, sampled_rows, target_positions
+from shoal.evaluate.rates import rate_words, success_rate
 from shoal.metrics.domain import text_codes
-from shoal.metrics.reading import ReadTable, group_rows
+from shoal.metrics.reading import ReadTable
 
-LARGEST_WORK = 6_000_000_000  # comparisons of a target with a class before targets are sampled
 LARGEST_LABELS = 200  # sensitive columns with more values are not guessed
-FEWEST_TARGETS = 2_000
 
 
 @dataclass(frozen=True)
@@ -61,22 +58,24 @@ def linkage_attack(
     same_rows: bool,
     k: int | None = None,
     sensitive: pl.Series | None = None,
+    control: pl.DataFrame | None = None,
     seed: int = 0,
 ) -> tuple[LinkageAttack, dict[str, Any] | None, NDArray[np.int64] | None]:
     """Link `external` to the release.
 
     `same_rows` says that row i of both tables is the same person, so that hits can be counted; `sensitive` is the
-    released sensitive column, for the inference attack. Also returns the result of that attack, and the number of
-    external records that fit each class (None if the targets were sampled).
+    released sensitive column, for the inference attack, and `control` holds people who are not in the release. Also
+    returns the result of that attack, and the number of external records that fit each class (None if the targets
+    were sampled).
     """
     names = [name for name in table.columns if name in external.columns]
     random = np.random.default_rng([seed, 11])
-    rows = _choose(table, external, names, random)
+    rows = sampled_rows(table, external, names, random)
     chosen = external if rows is None else external[rows]
     domains = {name: table.columns[name].domain for name in names}
     positions = target_positions(chosen.select(names), names, domains)
-    labels, counts = _label_counts(table, sensitive)
-    found = match(table, names, positions, counts)
+    labels = _Labels.of(table, sensitive)
+    found = match(table, names, positions, labels.counts if labels is not None else None)
     matched = found.records > 0
     chance = np.where(matched, 1.0 / np.maximum(found.records, 1), 0.0)
     place = np.arange(external.height) if rows is None else rows
@@ -98,30 +97,14 @@ def linkage_attack(
     )
     inference = None
     if labels is not None and same_rows and table.aligned:
-        inference = _inference(labels, found.best_label, found.best_share, place, matched)
+        inference = _inference(table, labels, found, labels.codes[place], control, random)
     return attack, inference, None if rows is not None else found.fitting
-
-
-def _choose(
-    table: ReadTable, external: pl.DataFrame, names: Sequence[str], random: np.random.Generator
-) -> NDArray[np.int64] | None:
-    """All targets, or a random sample where matching all would take too long, judged by a first few."""
-    targets = external.height
-    if targets * table.classes <= LARGEST_WORK // 10:
-        return None
-    first = np.sort(random.choice(targets, size=min(targets, FEWEST_TARGETS), replace=False)).astype(np.int64)
-    domains = {name: table.columns[name].domain for name in names}
-    found = match(table, names, target_positions(external[first].select(names), names, domains))
-    allowed = max(FEWEST_TARGETS, int(LARGEST_WORK / max(1.0, found.work / first.shape[0])))
-    if allowed >= targets:
-        return None
-    return np.sort(random.choice(targets, size=allowed, replace=False)).astype(np.int64)
 
 
 def candidates(table: ReadTable, original: pl.DataFrame, seed: int) -> tuple[NDArray[np.int64], bool]:
     """How many released records fit each original record (of a sample, if all would take too long); at least 1."""
     names = list(table.columns)
-    rows = _choose(table, original, names, np.random.default_rng([seed, 13]))
+    rows = sampled_rows(table, original, names, np.random.default_rng([seed, 13]))
     chosen = original if rows is None else original[rows]
     domains = {name: table.columns[name].domain for name in names}
     found = match(table, names, target_positions(chosen.select(names), names, domains))
@@ -144,73 +127,58 @@ def _own_class_fits(
     return fits
 
 
-def _label_counts(
-    table: ReadTable, sensitive: pl.Series | None
-) -> tuple[NDArray[np.int32] | None, NDArray[np.int64] | None]:
-    if sensitive is None:
-        return None, None
-    labels = text_codes(sensitive)[1]
-    values = int(labels.max()) + 1
-    if values > LARGEST_LABELS:
-        return None, None
-    keys = table.class_of_row.astype(np.int64) * values + labels
-    counts = np.bincount(keys, minlength=table.classes * values).reshape(table.classes, values)
-    return labels, np.ascontiguousarray(counts.astype(np.int64))
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The sensitive column: its values, their codes per released row, and how often each class has each value."""
+
+    texts: pl.Series
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: ReadTable, sensitive: pl.Series | None) -> _Labels | None:
+        if sensitive is None:
+            return None
+        texts, codes = text_codes(sensitive)
+        values = int(codes.max()) + 1
+        if values > LARGEST_LABELS:
+            return None
+        keys = table.class_of_row.astype(np.int64) * values + codes
+        counts = np.bincount(keys, minlength=table.classes * values).reshape(table.classes, values)
+        return cls(texts, codes, np.ascontiguousarray(counts.astype(np.int64)))
+
+    def codes_of(self, column: pl.Series) -> NDArray[np.int32]:
+        """The codes of another table's values; -1 for a value that the release does not have."""
+        known = {text: code for code, text in enumerate(self.texts.to_list())}
+        texts, codes = text_codes(column)
+        return np.array([known.get(text, -1) for text in texts.to_list()], dtype=np.int32)[codes]
 
 
 def _inference(
-    labels: NDArray[np.int32],
-    guess: NDArray[np.int32],
-    belief: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    matched: NDArray[np.bool_],
+    table: ReadTable,
+    labels: _Labels,
+    found: Matches,
+    truth: NDArray[np.int32],
+    control: pl.DataFrame | None,
+    random: np.random.Generator,
 ) -> dict[str, Any]:
-    truth = labels[rows]
-    baseline = np.bincount(labels).max() / labels.shape[0]
+    attack = success_rate(_right(found, truth), truth.shape[0])
+    others, size = None, 0
+    if control is not None and labels.texts.name in control.columns:
+        names = list(table.columns)
+        rows = sampled_rows(table, control, names, random)
+        control = control if rows is None else control[rows]
+        size = control.height
+        domains = {name: table.columns[name].domain for name in names}
+        guesses = match(table, names, target_positions(control.select(names), names, domains), labels.counts)
+        others = success_rate(_right(guesses, labels.codes_of(control[labels.texts.name])), size)
     return {
-        "targets": int(rows.shape[0]),
-        "success": float(((guess == truth) & matched).mean()),
-        "baseline": float(baseline),
-        "certain": int(np.count_nonzero(belief >= 1.0)),
+        **rate_words(attack, truth.shape[0], others, size),
+        "baseline": float(np.bincount(labels.codes).max() / labels.codes.shape[0]),
+        "certain": int(np.count_nonzero(found.best_share >= 1.0)),
     }
 
 
-def singling_out_attack(
-    table: ReadTable, original: pl.DataFrame, *, conditions: int = 500, seed: int = 0
-) -> dict[str, Any]:
-    """Random conditions from released cells; how many of them does exactly one original record meet?"""
-    random = np.random.default_rng([seed, 12])
-    names = list(table.columns)
-    domains = {name: table.columns[name].domain for name in names}
-    codes = [domains[name].encode(original[name]) for name in names]
-    _, weights, first = group_rows(codes, original.height)  # equal people are looked at once
-    positions = target_positions(original.select(names)[first], names, domains)
-    everybody = np.arange(positions.shape[1])
-    covers = class_covers(table, names)
-    single, control = 0, 0
-    for _ in range(conditions):
-        chosen = random.choice(len(names), size=int(random.integers(1, len(names) + 1)), replace=False).tolist()
-        one = int(random.integers(table.classes))
-        met, met_by_chance = everybody, everybody
-        for attribute in chosen:
-            drawn = random.choice(domains[names[attribute]].positions) if domains[names[attribute]].values else 0.0
-            met = met[_inside(covers, attribute, one, positions[attribute, met])]
-            met_by_chance = met_by_chance[positions[attribute, met_by_chance] == drawn]
-        single += int(weights[met].sum() == 1)
-        control += int(weights[met_by_chance].sum() == 1)
-    return {
-        "conditions": conditions,
-        "single": single,
-        "success": single / conditions,
-        "baseline": control / conditions,
-    }
-
-
-def _inside(covers: Covers, attribute: int, one: int, line: NDArray[np.float64]) -> NDArray[np.bool_]:
-    absent = np.isnan(line)
-    start = covers.set_start[attribute, one]
-    if start >= 0:
-        inside = np.isin(line, covers.members[start : covers.set_end[attribute, one]])
-    else:
-        inside = (line >= covers.low[attribute, one]) & (line <= covers.high[attribute, one])
-    return np.where(absent, covers.missing[attribute, one] == 1, inside)
+def _right(found: Matches, truth: NDArray[np.int32]) -> int:
+    """Targets whose commonest sensitive value among the candidates is their own."""
+    return int(np.count_nonzero((found.best_label == truth) & (found.records > 0)))

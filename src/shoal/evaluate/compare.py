@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ from typing import Any
 
 from shoal.charts import specs
 from shoal.errors import ShoalError
-from shoal.evaluate.page import Page, number, section, share, table
+from shoal.evaluate.page import Page, paragraph, section, share, table
 from shoal.progress import Progress, ProgressCallback, silent
 
 Record = dict[str, Any]
@@ -155,17 +156,33 @@ def frontier_charts(records: Sequence[Record]) -> list[tuple[str, str, dict[str,
     return charts
 
 
+def chart_files(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
+    """The same charts by names that files can have."""
+    return {re.sub(r"\W+", "-", title).strip("-"): spec for title, _, spec in frontier_charts(records)}
+
+
 def comparison_report(records: Sequence[Record], title: str = "Comparison of algorithms") -> str:
     """The frontier as one offline HTML page: a chart per measure, and the table."""
     page = Page(title)
     page.heading("loss, risk and usefulness over k")
     for name, meaning, spec in frontier_charts(records):
-        chart = page.chart(spec, f"{name} for every algorithm and k.")
-        page.add(section(name[:1].upper() + name[1:], meaning, chart))
+        headline = name[:1].upper() + name[1:]
+        chart = page.chart(spec, f"{headline}: a line for each algorithm, a point for each k.")
+        page.add(section(headline, meaning, chart))
     header = ["Algorithm", "k", "Loss (GCP)", "Highest risk", "Average risk", "Query error", "Accuracy", "Seconds"]
     rows = [_row(record) for record in sorted(records, key=lambda record: (record["algorithm"], record["k"]))]
-    page.add(section("All runs", "One line for each algorithm and k.", table(header, rows, numbers=range(1, 8))))
+    meanings = [
+        f"{title[:1].upper()}{title[1:]}: {meaning[:1].lower()}{meaning[1:]}" for _, title, _, meaning in MEASURES
+    ]
+    meanings.insert(1, "Highest risk: chance to recognise the most exposed record.")
+    explained = paragraph(" ".join(meanings))
+    runs = table(header, rows, numbers=range(1, 8))
+    page.add(section("All runs", "One line for each algorithm and k.", explained, runs))
     return page.html()
+
+
+def _decimals(value: float | None, digits: int) -> str:
+    return "not known" if value is None else f"{value:,.{digits}f}"
 
 
 def _row(record: Record) -> list[str]:
@@ -174,10 +191,10 @@ def _row(record: Record) -> list[str]:
         return [*start, "failed: " + ", ".join(problem["reason"] for problem in record["error"]), *[""] * 5]
     return [
         *start,
-        number(record.get("gcp")),
+        _decimals(record.get("gcp"), 4),
         share(record.get("highest_risk")),
         share(record.get("average_risk")),
         share(record.get("query_error")),
         share(record.get("accuracy")),
-        number(record.get("seconds")),
+        _decimals(record.get("seconds"), 1),
     ]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
-from shoal.evaluate.attack import candidates, linkage_attack, singling_out_attack
+from shoal.evaluate.attack import candidates
+from shoal.evaluate.attacks import run_attacks
 from shoal.evaluate.combinations import risky_combinations
 from shoal.evaluate.matching import match, target_positions
 from shoal.evaluate.models_ml import model_accuracy
@@ -32,14 +34,16 @@ from shoal.evaluate.risk import (
     risk_profile,
     size_distribution,
 )
+from shoal.evaluate.summary import persons_per_class
 from shoal.evaluate.utility import utility
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.metrics.domain import Domain, make_domains
+from shoal.metrics.domain import CountArray, Domain, make_domains
 from shoal.metrics.reading import ReadTable, read_release
 from shoal.metrics.score import Scores, score_table
 from shoal.progress import Progress, ProgressCallback, silent
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
+from shoal.verify.classes import Classes, find_classes
 
 PARTS = ("risk", "combinations", "attack", "utility", "queries", "models")
 
@@ -51,9 +55,11 @@ class EvaluationOptions:
     k: int | None = None
     sensitive: tuple[str, ...] = ()
     class_column: str | None = None
+    person: str | None = None  # a column of the original that tells persons apart: risks are then of persons
     threshold: float = THRESHOLD
     sampling_fraction: float | None = None  # share of the population that is in the table: the journalist's risk
     combination_size: int = 3
+    party: tuple[str, ...] = ()  # quasi-identifiers that the first of two parties knows: the linkability attack
     queries: int = 1000
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -99,11 +105,13 @@ class Evaluation:
             "seconds": dict(self.seconds),
         }
 
-    def report(self, *, public: bool = False, title: str | None = None) -> str:
-        """The evaluation as one offline HTML page."""
+    def report(
+        self, *, public: bool = False, title: str | None = None, summary: Mapping[str, Any] | None = None
+    ) -> str:
+        """The evaluation as one offline HTML page; with the summary of a run (or its certificate), with its checks."""
         from shoal.evaluate.report import build_report
 
-        return build_report(None, self.as_dict(), public=public, title=title)
+        return build_report(summary, self.as_dict(), public=public, title=title)
 
     def _repr_html_(self) -> str:
         from shoal.evaluate.notebook import evaluation_html
@@ -122,14 +130,18 @@ def evaluate_release(
     missing: Collection[str] = (),
     population: pl.DataFrame | None = None,
     external: pl.DataFrame | None = None,
+    control: pl.DataFrame | None = None,
+    anonymeter: Path | None = None,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """Evaluate any release. `domains` are made from the original, with scales found out, unless they are given.
 
     `population` is a table of everybody the journalist could look up; `external` is what an attacker links instead of
-    a copy of the original. Both have quasi-identifiers in the form of the original.
+    a copy of the original; `control` holds people who are not in the release, to tell what being in it adds to the
+    success of attacks. All have quasi-identifiers in the form of the original. `anonymeter` is a Python in which
+    anonymeter is installed: its attacks are carried out too.
     """
-    _check(original, release, quasi, options, population, external)
+    _check(original, release, quasi, options, population, external, control)
     if domains is None:
         domains = make_domains(original, find_attributes(original, quasi, missing), hierarchies or {}, missing)
     stages = _Stages(progress, ("loss", *options.parts))
@@ -143,7 +155,7 @@ def evaluate_release(
         "combinations": lambda: risky_combinations(
             original, quasi, largest=options.combination_size, threshold=options.threshold
         ),
-        "attack": lambda: _attack(table, original, release, options, external, samples),
+        "attack": lambda: _attack(table, original, release, options, external, control, anonymeter, samples),
         "utility": lambda: utility(table, original, release, _kept(table, original, release, options)),
         "queries": lambda: query_errors(table, original, queries=options.queries, seed=options.seed),
         "models": lambda: _models(table, original, options, samples),
@@ -155,6 +167,9 @@ def evaluate_release(
     risk = found.pop("risk", None) or _risk(table, original, release, options, population, samples)
     if found.get("combinations") and found["combinations"]["largest"] < found["combinations"]["asked"]:
         samples.append(f"combinations of attributes up to {found['combinations']['largest']} columns")
+    left_out = (found.get("utility") or {}).get("pairs_left_out", 0)
+    if left_out:
+        samples.append(f"tables of two attributes, without {left_out} pairs")
     return Evaluation(
         original.height, tuple(quasi), options, scores, risk, samples=tuple(samples), seconds=stages.seconds, **found
     )
@@ -188,6 +203,7 @@ def _check(
     options: EvaluationOptions,
     population: pl.DataFrame | None,
     external: pl.DataFrame | None,
+    control: pl.DataFrame | None,
 ) -> None:
     problems = []
     for name in dict.fromkeys([*quasi, *options.sensitive, *([options.class_column] if options.class_column else [])]):
@@ -198,6 +214,13 @@ def _check(
     for role, frame_or_none in (("population", population), ("external table", external)):
         if frame_or_none is not None and not set(quasi) & set(frame_or_none.columns):
             problems.append(Problem("no-common-column", f"the {role} has none of the quasi-identifiers"))
+    if control is not None:
+        lacking = [name for name in quasi if name not in control.columns]
+        problems += [Problem("unknown-column", "the control has no such column", name) for name in lacking]
+    strangers = [name for name in options.party if name not in quasi]
+    problems += [Problem("unknown-column", "a party knows quasi-identifiers only", name) for name in strangers]
+    if options.party and set(options.party) == set(quasi):
+        problems.append(Problem("bad-party", "the other party must know something too", hint="leave a column out"))
     if options.sampling_fraction is not None and not 0 < options.sampling_fraction <= 1:
         problems.append(Problem("bad-fraction", "the sampling fraction must be above 0 and at most 1"))
     if not 0 <= options.threshold <= 1:
@@ -225,6 +248,15 @@ def _risk(
         places = target_positions(population.select(names), names, {name: table.columns[name].domain for name in names})
         fitting = match(table, names, places).fitting
     sizes, members = table.class_sizes, table.class_sizes
+    members_before = before
+    if options.person is not None:
+        if not table.aligned:
+            message = "persons can be counted only if the release has the rows of the original, in the same order"
+            raise InputError(Problem("different-rows", message, options.person))
+        before, members_before = _persons_before(original, list(table.columns), options.person)
+        if options.class_based:
+            classes = Classes(table.class_of_row.astype(np.int64), table.class_sizes.astype(np.int64))
+            sizes = persons_per_class(classes, original[options.person])
     suppressed: NDArray[np.bool_] | None = table.suppressed_classes
     if not options.class_based:
         sizes, sampled = candidates(table, original, options.seed)
@@ -234,15 +266,24 @@ def _risk(
     return {
         "threshold": options.threshold,
         "basis": "classes" if options.class_based else "candidates",
-        "before": risk_profile(before, threshold=options.threshold).as_dict(),
+        "before": risk_profile(before, None, options.threshold, members_before).as_dict(),
         "after": risk_profile(sizes, suppressed, options.threshold, members).as_dict(),
-        "curve_before": risk_curve(before),
+        "curve_before": risk_curve(before, None, members_before),
         "curve_after": risk_curve(sizes, suppressed, members),
-        "sizes_before": size_distribution(before),
+        "sizes_before": size_distribution(before, members_before),
         "sizes_after": size_distribution(sizes, members),
         "journalist": journalist_risk(table, fraction=options.sampling_fraction, population=fitting),
         "disclosure": {name: attribute_disclosure(table, release[name]) for name in options.sensitive},
     }
+
+
+def _persons_before(original: pl.DataFrame, quasi: list[str], person: str) -> tuple[CountArray, CountArray]:
+    """Persons and records of every class of the original."""
+    if person not in original.columns:
+        hint = did_you_mean(person, original.columns)
+        raise InputError(Problem("unknown-column", "the original has no such column", person, hint))
+    classes = find_classes(original, quasi)
+    return persons_per_class(classes, original[person]), classes.sizes
 
 
 def _attack(
@@ -251,24 +292,24 @@ def _attack(
     release: pl.DataFrame,
     options: EvaluationOptions,
     external: pl.DataFrame | None,
+    control: pl.DataFrame | None,
+    anonymeter: Path | None,
     samples: list[str],
 ) -> dict[str, Any]:
-    source = original if external is None else external
-    sensitive = release[options.sensitive[0]] if options.sensitive else None
-    linkage, inference, _ = linkage_attack(
-        table, source, same_rows=external is None, k=options.k, sensitive=sensitive, seed=options.seed
+    found, sampled = run_attacks(
+        table,
+        original,
+        release,
+        k=options.k,
+        sensitive=options.sensitive,
+        party=options.party,
+        external=external,
+        control=control,
+        anonymeter=anonymeter,
+        seed=options.seed,
     )
-    if linkage.sampled:
-        samples.append(f"the linkage attack on {linkage.targets} of {source.height} records")
-    single = singling_out_attack(table, original, seed=options.seed)
-    if inference is not None:
-        inference["column"] = options.sensitive[0]
-    return {
-        "linkage": linkage.as_dict(),
-        "inference": inference,
-        "singling_out": single,
-        "source": "the original" if external is None else "an external table",
-    }
+    samples += sampled
+    return found
 
 
 def _kept(table: ReadTable, original: pl.DataFrame, release: pl.DataFrame, options: EvaluationOptions) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.charts import specs
-from shoal.charts.draw import save_picture
+from shoal.charts.clusters import contingency, contingency_records
+from shoal.charts.draw import save_pictures
 
 Dict = Mapping[str, Any]
 
@@ -25,20 +26,15 @@ def evaluation_charts(evaluation: Dict) -> dict[str, dict[str, Any]]:
         charts["query-errors"] = specs.query_errors(evaluation["queries"]["by_selectivity"])
     if evaluation.get("models") and "results" in evaluation["models"]:
         charts["accuracy"] = specs.accuracy(evaluation["models"]["results"])
+    clusters = evaluation.get("clusters") or {}
+    if clusters.get("contingency"):
+        charts["clusters"] = contingency(contingency_records(clusters["contingency"]))
     return charts
 
 
 def save_charts(evaluation: Dict, folder: str | Path, formats: Sequence[str] = ("svg", "png")) -> list[Path]:
     """Write every chart into a folder; returns the files."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, spec in evaluation_charts(evaluation).items():
-        for form in formats:
-            path = folder / f"{name}.{form}"
-            save_picture(spec, path)
-            written.append(path)
-    return written
+    return save_pictures(evaluation_charts(evaluation), folder, formats)
 
 
 def _both(risk: Dict, what: str) -> list[dict[str, Any]]:

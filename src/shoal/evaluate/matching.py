@@ -20,6 +20,8 @@ from shoal.metrics.domain import CodeArray, CountArray, Domain, DomainKind, Floa
 from shoal.metrics.numbers import parse_numbers
 from shoal.metrics.reading import ReadColumn, ReadTable
 
+LARGEST_WORK = 6_000_000_000  # comparisons of a target with a class before targets are sampled
+FEWEST_TARGETS = 2_000
 UNKNOWN = -1e300  # the position of a value that the domain does not know: only a suppressed cell covers it
 
 
@@ -212,9 +214,17 @@ def _positions(column: pl.Series, domain: Domain) -> FloatArray:
 
 
 def match(
-    table: ReadTable, names: Sequence[str], positions: FloatArray, label_counts: NDArray[np.int64] | None = None
+    table: ReadTable,
+    names: Sequence[str],
+    positions: FloatArray,
+    label_counts: NDArray[np.int64] | None = None,
+    *,
+    sizes: NDArray[np.int64] | None = None,
 ) -> Matches:
-    """Match targets against the classes of a release. Equal targets are matched once."""
+    """Match targets against the classes of a release. Equal targets are matched once.
+
+    `sizes` replaces the number of records of each class in what is added up as `records`.
+    """
     order_of = np.argsort([np.unique(line[~np.isnan(line)]).shape[0] for line in positions], kind="stable")
     sorted_names = [names[number] for number in order_of]
     lines = positions[order_of]
@@ -233,10 +243,27 @@ def match(
     records, classes = np.zeros(found, dtype=np.int64), np.zeros(found, dtype=np.int32)
     label, share = np.zeros(found, dtype=np.int32), np.zeros(found)
     fitting = np.zeros(table.classes, dtype=np.int64)
+    added = table.class_sizes if sizes is None else sizes
     work = match_targets(
         np.ascontiguousarray(lines[:, heads]), changed, covers.low, covers.high, covers.missing, covers.set_start,
-        covers.set_end, covers.members, table.class_sizes, counts, records, classes, label, share, fitting, weights,
+        covers.set_end, covers.members, added, counts, records, classes, label, share, fitting, weights,
     )  # fmt: skip
     place = np.empty(lines.shape[1], dtype=np.int64)
     place[order] = np.cumsum(differs) - 1
     return Matches(records[place], classes[place], label[place], share[place], fitting, work)
+
+
+def sampled_rows(
+    table: ReadTable, people: pl.DataFrame, names: Sequence[str], random: np.random.Generator
+) -> NDArray[np.int64] | None:
+    """None for all, or a random sample of rows where matching all would take too long, judged by a first few."""
+    targets = people.height
+    if targets * table.classes <= LARGEST_WORK // 10:
+        return None
+    first = np.sort(random.choice(targets, size=min(targets, FEWEST_TARGETS), replace=False)).astype(np.int64)
+    domains = {name: table.columns[name].domain for name in names}
+    found = match(table, names, target_positions(people[first].select(names), names, domains))
+    allowed = max(FEWEST_TARGETS, int(LARGEST_WORK / max(1.0, found.work / first.shape[0])))
+    if allowed >= targets:
+        return None
+    return np.sort(random.choice(targets, size=allowed, replace=False)).astype(np.int64)

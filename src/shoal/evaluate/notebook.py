@@ -16,7 +16,8 @@ def summary_html(summary: Dict) -> str:
     """What `Result.summary()` gives, as HTML."""
     before, after = summary["risk"]["before"], summary["risk"]["after"]
     losses = {name: values["gcp"] for name, values in summary["per_attribute"].items() if "gcp" in values}
-    return _html(summary["records"], summary["smallest_class"], before, after, summary["metrics"]["gcp"], losses, None)
+    return _html(summary["records"], summary["smallest_class"], before, after, summary["metrics"]["gcp"], losses, None,
+                 summary["metrics"].get("lower_bound"))  # fmt: skip
 
 
 def evaluation_html(evaluation: Dict) -> str:
@@ -30,7 +31,14 @@ def evaluation_html(evaluation: Dict) -> str:
 
 
 def _html(
-    records: int, smallest: int | None, before: Dict, after: Dict, gcp: float, losses: Dict, error: float | None
+    records: int,
+    smallest: int | None,
+    before: Dict,
+    after: Dict,
+    gcp: float,
+    losses: Dict,
+    error: float | None,
+    bound: float | None = None,
 ) -> str:
     rows = [
         ["Records", count(records), "In the original table."],
@@ -39,6 +47,9 @@ def _html(
         ["Highest risk after", share(after["highest"]), "The same, in the release."],
         ["Loss (GCP)", number(round(gcp, 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."],
     ]
+    if bound:
+        meaning = "No release of this table that meets the requirement has a lower loss."
+        rows.append(["Lower bound", number(round(bound, 4)), meaning])
     if error is not None:
         rows.append(["Query error", share(error), "Half of the random counts are off by less than this."])
     risks = [

@@ -32,8 +32,9 @@ section { background:var(--paper); border:1px solid var(--line); border-radius:1
 section > p { margin:4px 0 12px; color:var(--soft); max-width:75ch }
 .cards { display:grid; grid-template-columns:repeat(auto-fit,minmax(200px,1fr)); gap:14px; margin-top:20px }
 .card { background:var(--paper); border:1px solid var(--line); border-radius:10px; padding:16px 18px }
-.card .name { color:var(--soft); font-size:14px } .card .value { font-size:27px; font-weight:650; line-height:1.25;
-  font-variant-numeric:tabular-nums } .card .meaning { color:var(--soft); font-size:13.5px; margin-top:4px }
+.card .name { color:var(--soft); font-size:14px } .card .value { font-size:23px; font-weight:650; line-height:1.3;
+  letter-spacing:-.01em; font-variant-numeric:tabular-nums }
+.card .meaning { color:var(--soft); font-size:13.5px; margin-top:4px }
 .good .value, .good-text { color:var(--good) } .bad .value, .bad-text { color:var(--bad) }
 .scroll { overflow-x:auto } table { border-collapse:collapse; width:100%; margin:8px 0 4px; font-size:14.5px }
 th,td { text-align:left; padding:7px 10px 7px 0; border-bottom:1px solid var(--line); vertical-align:top;
@@ -161,6 +162,8 @@ def share(value: float | None) -> str:
     """A share as a percentage, with more digits where it is small."""
     if value is None or value != value:
         return "not known"
+    if value >= 10:
+        return f"{value:,.0%}"
     if value == 0 or value >= 0.1:
         return f"{value:.1%}".replace(".0%", "%")
     if value >= 0.001:
@@ -178,4 +181,10 @@ def number(value: float | None) -> str:
         return "not known"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
+    if abs(value) < 1e-4:
+        digits, exponent = f"{value:.1e}".split("e")
+        return f"{digits}\u00d710{str(int(exponent)).translate(_RAISED)}"
     return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

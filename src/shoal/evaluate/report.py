@@ -16,7 +16,7 @@ from typing import Any
 
 from shoal.evaluate.page import Page, card, cards, count, note, number, share
 from shoal.evaluate.report_evaluation import evaluation_sections
-from shoal.evaluate.report_summary import certificate_sections, loss_section, risk_section
+from shoal.evaluate.report_summary import bounds_of, certificate_sections, loss_section, risk_section
 
 Dict = Mapping[str, Any]
 
@@ -42,7 +42,7 @@ def build_report(
     if evaluation is None and summary is not None:
         page.add(risk_section(page, summary, public=public), loss_section(page, summary, public=public))
     if evaluation is not None:
-        page.add(*evaluation_sections(page, evaluation, public=public))
+        page.add(*evaluation_sections(page, evaluation, public=public, bounds=bounds_of(summary)))
     if summary is not None:
         page.add(*certificate_sections(summary, public=public))
     page.add("<footer>Made with Shoal. This page needs no network and sends nothing.</footer>")
@@ -65,7 +65,7 @@ def _subtitle(summary: Dict | None, evaluation: Dict | None, public: bool) -> st
     version = "public version" if public else "internal version"
     if summary is not None:
         made = summary.get("certificate", {}).get("versions", {}).get("shoal")
-        return f"{version}, made by shoal {made}" if made else version
+        return f"{version}, of a release made by shoal {made}" if made else version
     return f"{version}, an evaluation of a release against its original" if evaluation is not None else version
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.charts import specs
+from shoal.charts.clusters import contingency, contingency_records
 from shoal.evaluate.page import MEANING, Page, count, heading, note, number, paragraph, section, share, table
-from shoal.evaluate.report_summary import loss_per_attribute, metric_table
+from shoal.evaluate.report_attacks import attack_section
+from shoal.evaluate.report_summary import bound_note, loss_per_attribute, metric_table
 
 Dict = Mapping[str, Any]
 
@@ -15,13 +17,15 @@ COMBINATIONS_SHOWN = 12
 TABLES_SHOWN = 12
 
 
-def evaluation_sections(page: Page, evaluation: Dict, *, public: bool) -> list[str]:
-    """All sections that the evaluation has numbers for."""
+def evaluation_sections(
+    page: Page, evaluation: Dict, *, public: bool, bounds: Mapping[str, float] | None = None
+) -> list[str]:
+    """All sections that the evaluation has numbers for; `bounds` are what the run knows of the best possible loss."""
     parts = [_risk(page, evaluation, public=public)]
     if not public:
-        parts += [_drivers(evaluation), _attacks(evaluation)]
-    parts += [_loss(page, evaluation, public=public), _queries(page, evaluation)]
-    parts += [_models(page, evaluation), _clusters(evaluation)]
+        parts += [_drivers(evaluation), attack_section(evaluation)]
+    parts += [_loss(page, evaluation, bounds or {}, public=public), _queries(page, evaluation)]
+    parts += [_models(page, evaluation), _clusters(page, evaluation, public=public)]
     if not public:
         parts.append(_statistics(evaluation))
     parts.append(_samples(evaluation))
@@ -128,58 +132,9 @@ def _drivers(evaluation: Dict) -> str:
     )
 
 
-def _attacks(evaluation: Dict) -> str:
-    attack = evaluation.get("attack")
-    if not attack:
-        return ""
-    link = attack["linkage"]
-    rows = [
-        ["Targets", count(link["targets"]), f"Records of {attack['source']} that the attacker tried to link."],
-        ["Pinned down", count(link["pinned"]), "Targets that exactly one released record fits."],
-        ["Fewest candidates", count(link["fewest_candidates"]), "Released records that fit the easiest target."],
-        ["Median candidates", count(link["median_candidates"]), "Released records that fit a typical target."],
-        ["Expected success", share(link["expected_success"]), "Mean chance that a random candidate is the right one."],
-        ["Highest success", share(link["highest_success"]), "That chance for the easiest target."],
-    ]
-    if link["drawn_success"] is not None:
-        rows.append(["Success of the draw", share(link["drawn_success"]),
-                     "One candidate was drawn for every target: the share that was the right person."])  # fmt: skip
-    if link["promised"] is not None:
-        rows.append(["Promised bound", share(link["promised"]), "1/k: no target should be easier than this."])
-    if link["unmatched"]:
-        rows.append(["Not found", count(link["unmatched"]), "Targets that no released record fits."])
-    inference = attack.get("inference")
-    if inference:
-        rows += [
-            [f"Guessing {inference['column']}", share(inference["success"]),
-             "Right guesses of the sensitive value from the candidates."],
-            ["Guessing without the release", share(inference["baseline"]), "Right guesses of the commonest value."],
-            ["Certain guesses", count(inference["certain"]), "Targets whose candidates all share one sensitive value."],
-        ]  # fmt: skip
-    single = attack.get("singling_out")
-    if single:
-        rows += [
-            ["Singling out", share(single["success"]),
-             f"Of {single['conditions']:,} conditions made from released cells: those that exactly one person meets."],
-            ["Singling out by chance", share(single["baseline"]), "The same for conditions made from random values."],
-        ]  # fmt: skip
-    intro = "Attacks that were really carried out: a copy of known people was linked to the release, cell by cell."
-    return section("Attacks", intro, _verdict(link), table(["What", "Value", MEANING], rows, numbers=(1,)))
-
-
-def _verdict(link: Dict) -> str:
-    if link["promised"] is None:
-        return ""
-    if link["highest_success"] <= link["promised"] + 1e-9:
-        return note("No target could be linked with a better chance than the promised 1/k.")
-    return note(
-        "At least one target could be linked with a better chance than 1/k: the release does not hold its promise."
-    )
-
-
-def _loss(page: Page, evaluation: Dict, *, public: bool) -> str:
+def _loss(page: Page, evaluation: Dict, bounds: Mapping[str, float], *, public: bool) -> str:
     scores = evaluation["scores"]
-    parts = [metric_table(scores["totals"], public=public)]
+    parts = [bound_note(bounds), metric_table({**scores["totals"], **bounds}, public=public)]
     for key, text in (
         ("unreadable", "cells could not be read and count as a full loss (labels need their hierarchy)"),
         (
@@ -215,7 +170,11 @@ def _queries(page: Page, evaluation: Dict) -> str:
         "Relative error by how many records a question asks for: the median, and the middle half of the questions.",
     )
     header = ["Share asked for", "Queries", "Median error", "Lower quarter", "Upper quarter"]
-    return section("Counting queries", intro, chart, table(header, rows, numbers=(1, 2, 3, 4)))
+    meaning = (
+        "Median error: half of the questions of this size are off by less. A quarter is off by less than the lower "
+        "quarter, a quarter by more than the upper one."
+    )
+    return section("Counting queries", intro, chart, paragraph(meaning), table(header, rows, numbers=(1, 2, 3, 4)))
 
 
 def _models(page: Page, evaluation: Dict) -> str:
@@ -238,21 +197,28 @@ def _models(page: Page, evaluation: Dict) -> str:
     return section("Prediction", intro, chart, table(header, rows, numbers=(1, 2, 3)))
 
 
-def _clusters(evaluation: Dict) -> str:
+_CLUSTERS = (
+    ("f_measure", "F-measure", "How well the original clusters are found again; 1 is fully."),
+    ("match_point", "Match point", "Share of all pairs of records that stay together or stay apart."),
+    ("adjusted_rand", "Adjusted Rand index", "Agreement on pairs, corrected for chance: 0 is chance, 1 is full."),
+    ("mutual_information", "Mutual information", "What one clustering tells about the other: 0 nothing, 1 all."),
+)
+
+
+def _clusters(page: Page, evaluation: Dict, *, public: bool) -> str:
     found = evaluation.get("clusters")
     if not found or "skipped" in found:
         return ""
-    meanings = {
-        "f_measure": ("F-measure", "How well the original clusters are found again; 1 is fully."),
-        "match_point": ("Match point", "Share of all pairs of records that stay together or stay apart."),
-        "adjusted_rand": ("Adjusted Rand index", "Agreement on pairs, corrected for chance: 0 is chance, 1 is full."),
-    }
-    rows = [[title, number(round(found[name], 4)), meaning] for name, (title, meaning) in meanings.items()]
+    rows = [[title, f"{found[name]:.4f}", meaning] for name, title, meaning in _CLUSTERS if name in found]
     intro = (
         f"k-means with {found['clusters']} clusters on the original and on the release ({found['records']:,} records): "
         "do the same records come together?"
     )
-    return section("Clusters", intro, table(["Measure", "Value", MEANING], rows, numbers=(1,)))
+    parts = [table(["Measure", "Value", MEANING], rows, numbers=(1,))]
+    if found.get("contingency") and not public:
+        drawn = contingency(contingency_records(found["contingency"]))
+        parts.append(page.chart(drawn, "Records by their cluster in the original (rows) and in the release (columns)."))
+    return section("Clusters", intro, *parts)
 
 
 def _statistics(evaluation: Dict) -> str:
@@ -271,7 +237,7 @@ def _statistics(evaluation: Dict) -> str:
         parts += [heading("Means"), paragraph(meaning), table(header, rows, numbers=(1, 2, 3, 4))]
     if found["correlations"]:
         rows = [
-            [f"{row['one']}, {row['other']}", number(row["before"]), number(row["after"])]
+            [f"{row['one']}, {row['other']}", _signed(row["before"]), _signed(row["after"])]
             for row in found["correlations"]
         ]
         meaning = "How strongly two numeric attributes go together: 0 not at all, 1 or -1 completely."
@@ -283,12 +249,13 @@ def _statistics(evaluation: Dict) -> str:
         paragraph("Share of the records that would have to change their value to give the original frequencies."),
         table(["Attribute", "Distance"], rows, numbers=(1,)),
         heading("Tables of two attributes"),
-        paragraph("The same for tables of two attributes, the most changed first, and their association (Cramér's V)."),
+        paragraph("The same for tables of two attributes, the most changed first, and how strongly the two go "
+            "together (Cramér's V: 0 not at all, 1 completely)."),
         table(
             ["Attributes", "Distance", "Association before", "Association after"],
             [
-                [f"{row['one']}, {row['other']}", share(row["distance"]), number(round(row["association_before"], 3)),
-                 number(round(row["association_after"], 3))]
+                [f"{row['one']}, {row['other']}", share(row["distance"]), f"{row['association_before']:.3f}",
+                 f"{row['association_after']:.3f}"]
                 for row in sorted(found["tables"], key=lambda row: -row["distance"])[:TABLES_SHOWN]
             ],
             numbers=(1, 2, 3),
@@ -299,6 +266,10 @@ def _statistics(evaluation: Dict) -> str:
         "values they cover, as common as the release has them; dates are counted in days."
     )
     return section("Statistics", intro, *parts)
+
+
+def _signed(value: float | None) -> str:
+    return "not known" if value is None or value != value else f"{value:.3f}"
 
 
 def _samples(evaluation: Dict) -> str:

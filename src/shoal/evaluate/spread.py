@@ -149,6 +149,31 @@ def text_shares(column: ReadColumn, bins: Bins) -> FloatArray:
     return np.where(weight > 0, shares / np.where(weight > 0, weight, 1.0), 1.0 / max(1, bins.count))
 
 
+def covered_codes(column: ReadColumn, random: np.random.Generator) -> NDArray[np.int64]:
+    """(rows of the release,) the code of one value that each cell covers, drawn as common as the release has it.
+
+    A mean or midpoint is the nearest value; what covers nothing known is missing.
+    """
+    cover, weights = _Cover.of(column), value_weights(column)
+    values = cover.values
+    total = np.concatenate([[0.0], np.cumsum(weights[:values])])
+    inside = total[cover.end] - total[cover.first]
+    text = column.codes.astype(np.int64)
+    place = total[cover.first][text] + random.random(text.shape[0]) * inside[text]
+    drawn = np.clip(np.searchsorted(total, place, side="right") - 1, cover.first[text], cover.end[text] - 1)
+    found = np.where(inside[text] > 0, drawn, values)
+    for one, codes in column.cells.members.items():
+        rows = np.flatnonzero(text == one)
+        known = np.asarray(codes)[np.asarray(codes) < values]
+        if rows.shape[0] and known.shape[0]:
+            found[rows] = random.choice(known, rows.shape[0], p=weights[known] / weights[known].sum())
+    means = (~np.isnan(column.cells.number) & (cover.sums(weights) <= 0))[text]
+    if means.any() and values:
+        numbers = column.cells.number[text[means]]
+        found[means] = np.clip(np.searchsorted(column.domain.positions, numbers), 0, values - 1)
+    return found
+
+
 def accepted_shares(column: ReadColumn, accepted: NDArray[np.bool_]) -> FloatArray:
     """(texts,) the share of what each text stands for that is among the accepted value codes."""
     cover, weights = _Cover.of(column), value_weights(column)

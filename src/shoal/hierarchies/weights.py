@@ -17,11 +17,14 @@ both height schemes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shoal.errors import Problem, did_you_mean
 
 FloatArray = NDArray[np.float64]
 Scheme = Literal["uniform", "height", "height-koc"]
@@ -91,3 +94,30 @@ def priority_weights(count: int) -> FloatArray:
     if count < 1:
         raise ValueError(f"count must be at least 1, not {count}")
     return np.linspace(1.0, 0.0, count) if count > 1 else np.ones(1)
+
+
+def order_weights(order: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """The priority of every attribute when an order names some of them, the most important first.
+
+    Those that it does not name come after all that it does, none before another: they share the places that are left,
+    and each has the mean of their priorities. An order that leaves out none or one is that of the paper.
+    """
+    if not names:
+        return {}
+    scale = priority_weights(len(names))
+    first = [name for name in dict.fromkeys(order) if name in names]
+    rest = [name for name in names if name not in first]
+    weights = {name: float(weight) for name, weight in zip(first, scale, strict=False)}
+    return weights | {name: float(scale[len(first) :].mean()) for name in rest}
+
+
+def order_problems(order: Sequence[str], names: Sequence[str]) -> list[Problem]:
+    """What is wrong with a priority order: a name that is no attribute, or one that comes twice."""
+    problems = []
+    for name, times in Counter(order).items():
+        if name not in names:
+            hint = did_you_mean(name, list(names))
+            problems.append(Problem("unknown-column", "a priority names it, but it is no quasi-identifier", name, hint))
+        if times > 1:
+            problems.append(Problem("bad-priority", "the priority order names it twice", name))
+    return problems

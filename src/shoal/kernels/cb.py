@@ -13,18 +13,9 @@ import numpy as np
 
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_random import next_bits, random_below
-from shoal.kernels.halves import (
-    TINY,
-    balance,
-    deal,
-    grow_halves,
-    halves_diverse,
-    halves_loss,
-    load_group,
-    measure,
-    move_centres,
-    part_halves,
-)
+from shoal.kernels.halves import balance, deal, grow_halves, measure
+from shoal.kernels.halves_score import TINY, halves_diverse, halves_loss, move_centres
+from shoal.kernels.halves_work import load_group, part_halves
 
 ONE = np.uint64(1)
 

@@ -49,6 +49,7 @@ State = namedtuple(
         "held",  # int64 (groups,) how many there are
         "members",  # int64 (slots,)
         "slot",  # int64 (items,) position within the group's members
+        "size_price",  # float64 (1,) what a record costs for each record of its group; 0 if only the box counts
     ],
 )
 
@@ -177,6 +178,7 @@ def energy_after(state: Any, group: Any, leaving: Any, coming: Any) -> Any:
         size -= 1
     if coming >= 0:
         size += 1
+    energy += state.size_price[0] * size * size
     for interval in range(state.numbers.shape[1]):
         low = state.extremes[group, interval, 0]
         high = state.extremes[group, interval, 3]

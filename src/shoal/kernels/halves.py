@@ -1,113 +1,19 @@
-"""Splitting a group in two: centres, distances, dealing, topping up, and what the halves cost.
+"""Splitting a group in two: distances to the centres, dealing, growing, topping up.
 
-Shared by the algorithms that split from the top (`cb`, `nonhomogeneous`). The group at hand is copied into a `Work`,
-column by column; `side` says for each of its records which half it is in.
+Shared by the algorithms that split from the top (`cb`, `nonhomogeneous`). The group at hand is in a `Work`
+(`shoal.kernels.halves_work`); `side` says for each of its records which half it is in.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_random import random_below
 from shoal.kernels.geometry import FLAT, range_cost
-
-TINY = 1e-9
-LARGE = 1 << 14  # larger groups are shuffled once, not in every round: random access to them misses the cache
-
-
-class Diversity(NamedTuple):
-    """Sensitive columns whose commonest value may have at most a share of a group; no columns: no such rule."""
-
-    codes: Any  # int32 (columns, records)
-    shares: Any  # float64 (columns,) 1 / l
-    sizes: Any  # int64 (columns,) number of codes
-
-
-class Work(NamedTuple):
-    """Scratch space for the groups of one call."""
-
-    codes: Any  # int32 (attributes, records) codes of the group at hand
-    rows: Any  # int32 (records, attributes) the same, record by record, for dealing in random order
-    delta: Any  # float64 (records,) distance to the first centre minus distance to the second
-    side: Any  # uint8 (records,) which half
-    last: Any  # uint8 (records,) the halves of the round before
-    best: Any  # uint8 (records,) the halves of the best round so far
-    turn: Any  # int64 (records,) in which order the records are dealt
-    centres: Any  # float64 (attributes, 2) positions
-    table: Any  # float64 (largest size,) a lookup table over codes
-    counts: Any  # int64 (2, largest size) all 0 between uses
-    heap: Any  # int64 (k + 1,)
-    low: Any  # int64 (attributes, 2) the boxes of growing halves
-    high: Any  # int64 (attributes, 2)
-    present: Any  # uint8 (2, all codes) FLAT: which codes a growing half has
-    steps: Any  # float64 (attributes,) FLAT: weighted loss of one more code
-    costs: Any  # float64 (attributes, 2) weighted loss of the boxes in each attribute
-    totals: Any  # float64 (2,)
-    edges: Any  # int64 (2, 2)
-
-
-def make_work(geometry: Any, records: int, k: int, largest: int) -> Work:
-    """Scratch space for groups of up to so many records; `largest` is the size of the largest domain of any column."""
-    attributes = geometry.kinds.shape[0]
-    sizes = np.diff(geometry.code_offsets)
-    return Work(
-        codes=np.empty((attributes, records), np.int32),
-        rows=np.empty((records, attributes), np.int32),
-        delta=np.empty(records),
-        side=np.empty(records, np.uint8),
-        last=np.empty(records, np.uint8),
-        best=np.empty(records, np.uint8),
-        turn=np.empty(records, np.int64),
-        centres=np.empty((attributes, 2)),
-        table=np.empty(largest),
-        counts=np.zeros((2, largest), np.int64),
-        heap=np.empty(k + 1, np.int64),
-        low=np.empty((attributes, 2), np.int64),
-        high=np.empty((attributes, 2), np.int64),
-        present=np.zeros((2, geometry.positions.shape[0]), np.uint8),
-        steps=geometry.weights / np.maximum(1, sizes - 1),
-        costs=np.empty((attributes, 2)),
-        totals=np.zeros(2),
-        edges=np.zeros((2, 2), np.int64),
-    )
-
-
-@kernel
-def load_group(codes: Any, order: Any, begin: int, size: int, work: Any, state: Any) -> None:
-    """Copy the codes of the records order[begin:begin + size]; a large group is shuffled first, in `order` itself."""
-    if size > LARGE:
-        for last in range(size - 1, 0, -1):
-            other = random_below(state, last + 1)
-            order[begin + last], order[begin + other] = order[begin + other], order[begin + last]
-    for attribute in range(codes.shape[0]):
-        for place in range(size):
-            code = codes[attribute, order[begin + place]]
-            work.codes[attribute, place] = code
-            work.rows[place, attribute] = code
-    for place in range(size):
-        work.turn[place] = place
-
-
-@kernel
-def part_halves(order: Any, begin: int, size: int, side: Any, spare: Any) -> None:
-    """Reorder order[begin:begin + size]: the first half, then the second, each in the order it had.
-
-    WORK spare  int64 (records,)
-    """
-    kept, moved = begin, 0
-    for place in range(size):
-        record = order[begin + place]
-        if side[place] == 0:
-            order[kept] = record
-            kept += 1
-        else:
-            spare[moved] = record
-            moved += 1
-    for number in range(moved):
-        order[kept + number] = spare[number]
+from shoal.kernels.halves_work import LARGE
 
 
 @kernel
@@ -178,8 +84,6 @@ def open_halves(geometry: Any, work: Any) -> None:
                     right = middle
             if left > offset and centre - geometry.positions[left - 1] < geometry.positions[left] - centre:
                 left -= 1
-            for code in range(offset, end):
-                work.present[side, code] = 0
             work.low[attribute, side] = left - offset
             work.high[attribute, side] = left - offset
             work.present[side, left] = 1
@@ -187,12 +91,25 @@ def open_halves(geometry: Any, work: Any) -> None:
 
 
 @kernel
+def close_halves(geometry: Any, work: Any, size: int) -> None:
+    """Forget which codes the halves have: those of the group and of the centres, not the whole domain."""
+    for attribute in range(work.codes.shape[0]):
+        offset = geometry.code_offsets[attribute]
+        for side in range(2):
+            work.present[side, offset + work.low[attribute, side]] = 0  # FLAT: still the code nearest to the centre
+            if geometry.kinds[attribute] == FLAT:
+                for place in range(size):
+                    work.present[side, offset + work.codes[attribute, place]] = 0
+
+
+@kernel
 def extend_half(geometry: Any, codes: Any, side: int, low: Any, high: Any, present: Any, costs: Any) -> None:
     """Grow the box of a half by the codes of a record: int32 (attributes,)."""
     for attribute in range(codes.shape[0]):
         code = np.int64(codes[attribute])
-        present[side, geometry.code_offsets[attribute] + code] = 1
-        if code < low[attribute, side] or code > high[attribute, side]:
+        if geometry.kinds[attribute] == FLAT:
+            present[side, geometry.code_offsets[attribute] + code] = 1
+        elif code < low[attribute, side] or code > high[attribute, side]:
             bottom, top = min(low[attribute, side], code), max(high[attribute, side], code)
             low[attribute, side], high[attribute, side] = bottom, top
             costs[attribute, side] = geometry.weights[attribute] * range_cost(geometry, attribute, bottom, top)
@@ -251,6 +168,7 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
             loss_other += other
         if (new_to_one and side == 0) or (new_to_other and side == 1):
             extend_half(geometry, rows[place], side, low, high, present, costs)
+    close_halves(geometry, work, size)
     return first, True
 
 
@@ -297,68 +215,3 @@ def balance(work: Any, size: int, first: int, k: int) -> int:
         top_up(work, size, side, k - have)
         have = k
     return have if side == 0 else size - have
-
-
-@kernel
-def move_centres(geometry: Any, work: Any, size: int) -> None:
-    """The centres to the means of the halves; to a missing value, at 2, where most are missing."""
-    for attribute in range(work.codes.shape[0]):
-        offset = geometry.code_offsets[attribute]
-        for side in range(2):
-            total, present, missing = 0.0, 0, 0
-            for place in range(size):
-                if work.side[place] == side:
-                    position = geometry.positions[offset + work.codes[attribute, place]]
-                    if position > 1.0:
-                        missing += 1
-                    else:
-                        present += 1
-                        total += position
-            work.centres[attribute, side] = 2.0 if missing > present else total / max(1, present)
-
-
-@kernel
-def halves_loss(geometry: Any, work: Any, size: int, first: int) -> Any:
-    """The loss of both halves: the box of each times its records."""
-    side_of, counts, edges, totals = work.side, work.counts, work.edges, work.totals
-    totals[0], totals[1] = 0.0, 0.0
-    for attribute in range(work.codes.shape[0]):
-        codes = work.codes[attribute]
-        domain = geometry.code_offsets[attribute + 1] - geometry.code_offsets[attribute]
-        weight = geometry.weights[attribute]
-        if geometry.kinds[attribute] == FLAT:
-            edges[0, 0], edges[1, 0] = 0, 0  # how many different codes each half has
-            for place in range(size):
-                if counts[side_of[place], codes[place]] == 0:
-                    counts[side_of[place], codes[place]] = 1
-                    edges[side_of[place], 0] += 1
-            for place in range(size):
-                counts[side_of[place], codes[place]] = 0
-            for side in range(2):
-                totals[side] += weight * (edges[side, 0] - 1) / max(1, domain - 1)
-        else:
-            edges[0, 0], edges[1, 0], edges[0, 1], edges[1, 1] = domain, domain, -1, -1
-            for place in range(size):
-                side, code = side_of[place], codes[place]
-                edges[side, 0] = min(edges[side, 0], code)
-                edges[side, 1] = max(edges[side, 1], code)
-            for side in range(2):
-                totals[side] += weight * range_cost(geometry, attribute, edges[side, 0], edges[side, 1])
-    return totals[0] * first + totals[1] * (size - first)
-
-
-@kernel
-def halves_diverse(diversity: Any, order: Any, begin: int, work: Any, size: int, first: int) -> bool:
-    """True if no sensitive value has more than its share of either half."""
-    good = True
-    for column in range(diversity.codes.shape[0]):
-        codes = diversity.codes[column]
-        share = diversity.shares[column]
-        for place in range(size):
-            side, code = work.side[place], codes[order[begin + place]]
-            work.counts[side, code] += 1
-            if work.counts[side, code] > share * (first if side == 0 else size - first) + TINY:
-                good = False
-        for place in range(size):
-            work.counts[work.side[place], codes[order[begin + place]]] = 0
-    return good

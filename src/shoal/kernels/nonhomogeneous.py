@@ -9,7 +9,8 @@ import numpy as np
 from shoal.kernels.compile import kernel
 from shoal.kernels.flagship_random import next_bits, random_below
 from shoal.kernels.geometry import range_cost
-from shoal.kernels.halves import balance, grow_halves, load_group, part_halves
+from shoal.kernels.halves import balance, grow_halves
+from shoal.kernels.halves_work import load_group, part_halves
 
 ONE = np.uint64(1)
 SEED_STEPS = 3  # how often the seeds move to the record farthest from the other one

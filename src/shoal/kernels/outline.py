@@ -44,6 +44,7 @@ class Outline(NamedTuple):
         Any  # int64 (3, most members): MEMBERs that may move; each member's number of sort (KIND); an EXAMPLE of each
     )
     without: Any  # float64 (most members + 1,) loss of one record after each of them left; the last: nobody left
+    growth: Any  # float64 (most members + 1,) how much that loss grows when each member of another group joins
 
 
 @kernel
@@ -145,17 +146,27 @@ def refresh(geometry: Any, safety: Any, block: Any, group: Any, outline: Any) ->
 @kernel
 def deficit_after(safety: Any, row: Any, size: Any, leaving: Any, joining: Any) -> Any:
     """The deficit with one record out and another in (-1: nobody); the row is left as it was."""
-    if leaving >= 0:
-        remove_record(safety, row, leaving)
-        size -= 1
-    if joining >= 0:
-        add_record(safety, row, joining)
-        size += 1
-    deficit = group_deficit(safety, row, size)
-    if joining >= 0:
-        remove_record(safety, row, joining)
-    if leaving >= 0:
-        add_record(safety, row, leaving)
+    codes, starts = safety.codes, safety.starts
+    distinct = starts[-1]
+    for column in range(codes.shape[0]):
+        if leaving >= 0:
+            slot = starts[column] + codes[column, leaving]
+            row[slot] -= 1
+            row[distinct + column] -= row[slot] == 0
+        if joining >= 0:
+            slot = starts[column] + codes[column, joining]
+            row[distinct + column] += row[slot] == 0
+            row[slot] += 1
+    deficit = group_deficit(safety, row, size - (leaving >= 0) + (joining >= 0))
+    for column in range(codes.shape[0]):
+        if joining >= 0:
+            slot = starts[column] + codes[column, joining]
+            row[slot] -= 1
+            row[distinct + column] -= row[slot] == 0
+        if leaving >= 0:
+            slot = starts[column] + codes[column, leaving]
+            row[distinct + column] += row[slot] == 0
+            row[slot] += 1
     return deficit
 
 

@@ -88,6 +88,9 @@ class ConfidenceBound(HistogramModel):
     def public_spec(self) -> str:
         return self._spec(value_digest(self.column, self.value))
 
+    def class_columns(self) -> tuple[str, ...]:
+        return self.quasi
+
     def named_values(self) -> tuple[tuple[str, str], ...]:
         return ((self.column, self.value),)
 

@@ -49,6 +49,15 @@ class Model(ABC):
         """The same model with its k counting distinct persons instead of records; most models have no k."""
         return self
 
+    def class_columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers over whose classes the model judges; none means all of them."""
+        return ()
+
+    @property
+    def counts_only(self) -> bool:
+        """True when a class is safe exactly if it has `minimal_size` records, or persons of the one column it names."""
+        return self.size_only
+
     def columns(self) -> tuple[str, ...]:
         """The columns, other than quasi-identifiers, that the model looks at."""
         return ()
@@ -60,6 +69,13 @@ class Model(ABC):
     def minimal_size(self) -> int:
         """No group with fewer records than this is ever safe."""
         return 1
+
+    def nearest_possible(self, table: EncodedTable) -> str | None:
+        """If the whole table does not meet the model: the nearest setting that it meets, as a sentence.
+
+        Models that are rules on histograms need none: `shoal.models.feasible` tells it from the rule.
+        """
+        return None
 
     @abstractmethod
     def deficits(self, table: EncodedTable, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:

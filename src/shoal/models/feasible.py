@@ -36,8 +36,9 @@ def raise_if_impossible(requirement: Requirement, table: EncodedTable) -> None:
 def _explain(model: Model, table: EncodedTable) -> Problem:
     rules = model.rules()
     if not rules:
-        fit = "no group of this table is safe, not even all records together"
-        return Problem("requirement-impossible", f"{model.public_spec()}: {fit}")
+        message = "no group of this table is safe, not even all records together"
+        hint = model.nearest_possible(table)
+        return Problem("requirement-impossible", f"{model.public_spec()} cannot be met: {message}", hint=hint)
     rule = rules[0]
     explain = _EXPLANATIONS[rule.kind]
     reason, message, hint = explain(rule, _counts(rule, table), table.records)
@@ -92,12 +93,18 @@ def _entropy(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
 
 
 def _recursive(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
-    least = int(rule.numbers[1])
-    tail = int(counts[least - 1 :].sum())
-    message = f"the commonest value has {counts[0]} records, the {least}-th commonest and rarer ones {tail} together"
-    if tail == 0:
-        return "too-few-values", message, f"the largest l that can be met is {counts.shape[0]}"
-    return "too-frequent-value", message, f"c must be more than {_rounded_up(counts[0] / tail)} with this l"
+    """The tail shrinks as l grows, so the largest l is the last one whose tail is long enough for this c."""
+    c, least = rule.numbers[0], int(rule.numbers[1])
+    tails = np.cumsum(counts[::-1])[::-1]  # of l = 1, 2, ...
+    tail = int(tails[least - 1]) if least <= counts.shape[0] else 0
+    message = f"the commonest value has {counts[0]} records, those from rank {least} on have {tail} together"
+    largest = int(np.count_nonzero(counts[0] < c * tails - 1e-9))
+    hints = [
+        f"the largest l that can be met with this c is {largest}" if largest > 1 else "no l can be met with this c"
+    ]
+    if tail:
+        hints.append(f"with this l, c must be more than {_rounded_up(counts[0] / tail)}")
+    return "too-few-values" if tail == 0 else "too-frequent-value", message, "; ".join(hints)
 
 
 def _compared(rule: HistogramRule, counts: Counts, records: int) -> Explanation:

@@ -43,6 +43,10 @@ class KAnonymity(Model):
     def size_only(self) -> bool:
         return self.person is None
 
+    @property
+    def counts_only(self) -> bool:
+        return True
+
     def columns(self) -> tuple[str, ...]:
         return () if self.person is None else (self.person,)
 

@@ -2,12 +2,13 @@
 
 L. Sweeney, k-anonymity: a model for protecting privacy, 2002. The release may have classes below k, as long as the
 population that it was drawn from has at least k persons whose values fit the released ones. The population table has
-the same quasi-identifiers and stays unpublished; it is an assumption about what an attacker can know.
+the same quasi-identifiers and stays unpublished; it is an assumption about what an attacker can know. A row of it is
+a person, unless it has the person column of the job: then the different persons are counted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.errors import InputError, Problem
 from shoal.models.base import Model
+from shoal.models.forms import escape
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class KMap(Model):
     """The released values of every group fit at least k records of the population."""
 
     k: int
+    person: str | None = None  # a column of the population table: different persons are counted, not rows
     name: ClassVar[str] = "k-map"
     title: ClassVar[str] = "every record fits at least k records of a population table"
     citation: ClassVar[str] = "Sweeney 2002"
@@ -32,7 +35,14 @@ class KMap(Model):
             raise ValueError(f"k must be at least 2, not {self.k}: with k = 1 nobody is hidden")
 
     def spec(self) -> str:
-        return f"{self.name}:{self.k}"
+        return f"{self.name}:{self.k}" + (f":{escape(self.person)}" if self.person is not None else "")
+
+    def count_persons(self, person: str) -> KMap:
+        return replace(self, person=person)
+
+    def nearest_possible(self, table: EncodedTable) -> str:
+        missing = int(self.deficits(table, np.zeros(table.records, dtype=np.int32), 1)[0])
+        return f"the largest k that can be met is {self.k - missing}"
 
     def deficits(self, table: EncodedTable, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
         """Counting stops at k for every group; groups that fit nearly everybody stop at once."""
@@ -47,8 +57,22 @@ class KMap(Model):
         sizes = np.array([attribute.size for attribute in table.attributes], dtype=np.int64)
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         flat = int(Kind.FLAT)
+        owners = np.arange(table.population.shape[1], dtype=np.int32)
+        if self.person is not None and table.population_owners is not None:
+            owners = table.population_owners
         count_fitting(
-            table.population, table.record_codes, starts, members, low, high, kinds, flat, offsets, self.k, found
+            table.population,
+            owners,
+            table.record_codes,
+            starts,
+            members,
+            low,
+            high,
+            kinds,
+            flat,
+            offsets,
+            self.k,
+            found,
         )
         return np.maximum(0, self.k - found).astype(np.float64)
 

@@ -49,6 +49,13 @@ class Qid(Model):
     def size_only(self) -> bool:
         return self.person is None
 
+    @property
+    def counts_only(self) -> bool:
+        return True
+
+    def class_columns(self) -> tuple[str, ...]:
+        return self.quasi
+
     def columns(self) -> tuple[str, ...]:
         return () if self.person is None else (self.person,)
 
@@ -116,6 +123,9 @@ class XYAnonymity(HistogramModel):
     def spec(self) -> str:
         x = f"{join_names(self.x)}:" if self.x else ""
         return f"{self.name}:{x}{escape(self.y)}:{self.k}"
+
+    def class_columns(self) -> tuple[str, ...]:
+        return self.x
 
     def columns(self) -> tuple[str, ...]:
         return (self.y,)

@@ -5,7 +5,7 @@
     alpha-k:disease[=value]:ALPHA    confidence:[age+sex:]disease=value:BOUND
     t-closeness:disease:T[:ordered|:hierarchical]      beta-likeness:disease:B[:enhanced]   delta-disclosure:disease:D
 
-k-anonymity and qid take a person column as a last part (`k-anonymity:10:patient`). A column name with one of the
+k-anonymity, qid and k-map take a person column as a last part (`k-anonymity:10:patient`). A column name with one of the
 separators `: + = ,` in it is written with a backslash before the separator.
 """
 
@@ -122,8 +122,9 @@ def _xy(spec: str, parts: list[str]) -> Model:
 
 
 def _k_map(spec: str, parts: list[str]) -> Model:
-    (k,) = parts
-    return KMap(read_count(k, "k", spec))
+    k, *person = parts
+    _at_most(person, 1)
+    return KMap(read_count(k, "k", spec), _person(person))
 
 
 def _frequency_l(spec: str, parts: list[str]) -> Model:

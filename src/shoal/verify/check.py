@@ -102,7 +102,7 @@ def _problems(
         if model.name not in _VERDICTS:
             hint = did_you_mean(model.name, list(_VERDICTS))
             problems.append(Problem("unknown-model", f"there is no verdict for the model '{model.name}'", hint=hint))
-        for name in (*getattr(model, "x", ()), *getattr(model, "quasi", ())):
+        for name in model.class_columns():
             if name not in quasi:
                 message = f"model '{model.public_spec()}' names a column that is not a quasi-identifier"
                 problems.append(Problem("not-quasi-identifying", message, name, did_you_mean(name, list(quasi))))

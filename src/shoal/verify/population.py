@@ -36,18 +36,24 @@ def check_k_map(model: KMap, evidence: Evidence) -> ModelCheck:
     first_records = np.zeros(evidence.classes.count, dtype=np.int64)
     checked = np.flatnonzero(evidence.checked)
     first_records[evidence.classes.of_record[::-1]] = checked[::-1]
-    persons = evidence.population.group_by(list(evidence.quasi), maintain_order=True).len("persons")
+    quasi = list(evidence.quasi)
+    counted = model.person if model.person in known else None
+    if counted is None:  # a row of the population is a person
+        persons = evidence.population.group_by(quasi, maintain_order=True).len("persons")
+        weights = persons["persons"].to_numpy().astype(np.int64)
+    else:
+        persons = evidence.population.select(*quasi, counted).unique(maintain_order=True)
+        owners = value_numbers(persons[counted])[0]
     fitting = np.full((evidence.classes.count, (persons.height + 7) // 8), 255, dtype=np.uint8)
     for name in evidence.quasi:
         released = evidence.release[name].gather(first_records)
         numbers, texts = value_numbers(released.cast(pl.String))
         sets = _fitting_rows(texts, persons[name], evidence.hierarchies.get(name))
         fitting &= sets[numbers]
-    weights = persons["persons"].to_numpy().astype(np.int64)
-    counts = np.array(
-        [int(weights[np.unpackbits(line, count=persons.height).astype(np.bool_)].sum()) for line in fitting],
-        dtype=np.int64,
-    )
+    counts = np.empty(fitting.shape[0], dtype=np.int64)
+    for number, line in enumerate(fitting):
+        rows = np.unpackbits(line, count=persons.height).astype(np.bool_)
+        counts[number] = weights[rows].sum() if counted is None else np.unique(owners[rows]).shape[0]
     return judge(
         model, evidence.classes, "fewest fitting persons", counts.astype(np.float64), counts >= model.k, worst="min"
     )

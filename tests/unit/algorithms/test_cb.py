@@ -7,7 +7,8 @@ from shoal.algorithms.base import Context
 from shoal.algorithms.cb import Cb
 from shoal.algorithms.registry import make_algorithm
 from shoal.errors import InputError, RequirementError
-from shoal.kernels.halves import make_work, top_up
+from shoal.kernels.halves import top_up
+from shoal.kernels.halves_work import make_work
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity

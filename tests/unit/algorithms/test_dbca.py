@@ -144,11 +144,17 @@ def test_without_a_class_label_it_is_dbca_and_says_so() -> None:
     assert "class_label" in found.details
 
 
-def test_a_priority_order_must_name_every_attribute_once() -> None:
+def test_a_priority_order_names_attributes_and_each_once() -> None:
     table = random_table(0, 30)
     with pytest.raises(InputError) as caught:
         prioritized(table, ("a0", "a0", "b"))
-    assert set(caught.value.reasons) == {"unknown-column", "no-priority", "bad-priority"}
+    assert set(caught.value.reasons) == {"unknown-column", "bad-priority"}
+
+
+def test_attributes_that_the_order_leaves_out_share_the_places_after_it() -> None:
+    table = random_table(0, 30, attributes=4)
+    weights = {attribute.name: attribute.weight for attribute in prioritized(table, ("a2",))}
+    assert weights == pytest.approx({"a2": 1.0, "a0": 1 / 3, "a1": 1 / 3, "a3": 1 / 3})
 
 
 def test_what_matters_most_is_generalized_last() -> None:

@@ -89,4 +89,5 @@ def test_sets_are_joined_only_where_they_must_be() -> None:
 def test_it_applies_to_sets_alone() -> None:
     assert applies(Requirement.of(parse_models(["qid:age:5", "qid:town:5"])))
     assert not applies(Requirement.of(parse_models(["qid:age:5", "k-anonymity:3"])))
-    assert not applies(Requirement.of(parse_models(["qid:age:5:patient"])))
+    assert applies(Requirement.of(parse_models(["qid:age:5:patient", "qid:town:5:patient"])))
+    assert not applies(Requirement.of(parse_models(["qid:age:5:patient", "qid:town:5"])))  # persons and records

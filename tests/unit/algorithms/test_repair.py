@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Clustering, Context
-from shoal.algorithms.geometry import table_geometry
 from shoal.algorithms.repair import repair
-from shoal.algorithms.repair_blocks import cut_blocks
+from shoal.algorithms.repair_blocks import Workbench, cut_blocks
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import RequirementError
-from shoal.kernels.stratified import set_loss
 from shoal.models.base import Requirement
 from shoal.models.registry import parse_models
+from shoal.models.safety import bind_safety
 from shoal.testing.tables import encode_simple
 
 
@@ -81,11 +80,7 @@ def test_threads_do_not_change_the_result() -> None:
 
 
 def total_loss(groups: np.ndarray) -> float:
-    geometry, marks = table_geometry(TABLE), np.zeros(200, dtype=np.int64)
-    return sum(
-        set_loss(geometry, TABLE.codes, TABLE.row_of_record, np.flatnonzero(groups == group), marks, group + 1)
-        for group in range(int(groups.max()) + 1)
-    )
+    return Workbench.of(TABLE, bind_safety(requirement("k-anonymity:5"), TABLE), Context()).loss(groups)
 
 
 def test_what_a_mild_model_costs_the_last_exchange_of_neighbours_wins_back() -> None:

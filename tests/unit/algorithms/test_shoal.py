@@ -163,7 +163,7 @@ def test_progress_ends_at_one_with_the_loss_falling() -> None:
 
 @pytest.mark.parametrize("power", [0.0, 0.3])
 def test_energies_after_many_moves_are_those_of_a_fresh_state(power: float) -> None:
-    problem = make_problem(make_table(300, seed=8), 4)
+    problem = make_problem(make_table(300, seed=8), 4, size_price=0.1)
     random = np.random.default_rng(0)
     items = np.arange(problem.items, dtype=np.int32)
     group = (random.permutation(problem.items) % 50).astype(np.int32)

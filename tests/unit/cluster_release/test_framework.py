@@ -55,6 +55,8 @@ def test_clusters_survive_and_every_group_is_large_enough(people):
     assert found.release["disease"].to_list() == people["disease"].to_list()
     assert sum(one["records"] for one in found.cut["age"]) == 400
     assert found.taxonomies["age"][0]["parent"] is None
+    assert set(found.hierarchies) == {"job"}
+    assert sorted(found.hierarchies["job"]) == sorted(TREE)
     json.dumps(found.as_dict())
 
 
@@ -147,6 +149,47 @@ def test_the_same_comparison_for_any_release(people):
     assert (cluster_table(people, domains, "kmeans", 2) == again.raw_labels).all()
 
 
+def test_a_sweep_tells_the_quality_at_other_thresholds(people):
+    found = publish(people, h=20, sweep=[200, 10, 20, 10])
+    assert [row["h"] for row in found.sweep] == [10, 20, 200]
+    again = found.sweep[1]
+    assert again["f_measure"] == found.comparison.f_measure  # the same threshold gives the same table
+    assert again["match_point"] == found.comparison.match_point
+    alone = publish(people, h=200)
+    assert found.sweep[2]["f_measure"] == alone.comparison.f_measure
+    assert found.release.equals(publish(people, h=20).release)  # what is released does not depend on the sweep
+
+
+def test_a_threshold_that_cannot_be_met_is_told_and_the_others_go_on(people):
+    found = publish(people, h=20, sweep=[20, 401])
+    assert "f_measure" in found.sweep[0]
+    assert found.sweep[1]["error"] == ["too-few-records"]
+    assert "not possible" in found.report()
+
+
+def test_a_sweep_sets_the_threshold_of_every_qid(people):
+    qids = [(("age", "town"), 30), (("job",), 60)]
+    found = publish(people, qids=qids, sweep=[15])
+    lower = publish(people, qids=[(("age", "town"), 15), (("job",), 15)])
+    assert found.sweep[0]["f_measure"] == lower.comparison.f_measure
+
+
+def test_charts_and_page_of_a_release(people, tmp_path):
+    pytest.importorskip("vl_convert", reason="vl-convert is not installed")
+    found = publish(
+        people.rename({"age": "age/<b>years</b>"}), quasi=["age/<b>years</b>", "job", "town"], sweep=[5, 50]
+    )
+    assert set(found.charts()) == {"contingency", "quality-against-h", "taxonomy-age_b_years_b_"}
+    files = found.save_charts(tmp_path / "charts")
+    assert {file.suffix for file in files} == {".png", ".svg"}
+    assert len(files) == 6
+    assert all(file.stat().st_size > 1000 for file in files)
+    page = found.report()
+    assert "<b>years" not in page
+    for words in ("Other thresholds", "The cut", "Grown intervals", "Refinements", "What was checked"):
+        assert words in page
+
+
 def test_every_problem_is_said_at_once(people):
     with pytest.raises(InputError) as caught:
         publish(people, quasi=["aeg", "job", "name"], cluster_on=["tonw"])
@@ -158,6 +201,7 @@ def test_every_problem_is_said_at_once(people):
     ("options", "reason"),
     [
         ({"h": 1}, "bad-threshold"),
+        ({"sweep": [5, 1]}, "bad-threshold"),
         ({"mode": "best"}, "bad-parameter"),
         ({"interval_text": "open"}, "unknown-interval-text"),
         ({"scales": {"town": "word"}}, "unknown-scale"),

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.evaluate import attack as module
-from shoal.evaluate.attack import linkage_attack, singling_out_attack
+from shoal.evaluate import matching as module
+from shoal.evaluate.attack import linkage_attack
 from shoal.evaluate.matching import match, target_positions
+from shoal.evaluate.singling_out import singling_out_attack
 from shoal.metrics.domain import make_domains
 from shoal.metrics.reading import read_release
 from shoal.tables.schema import Attribute, Role, Scale

@@ -168,6 +168,30 @@ def test_notebooks_show_a_table_and_pictures(evaluation: dict[str, Any]) -> None
         assert html.count("<svg") == 2
         assert "Loss (GCP)" in html
         assert "<script>" not in html
+    assert "Lower bound" in summary_html(summary_with())
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_the_bound_of_the_loss_is_told(evaluation: dict[str, Any], public: bool) -> None:
+    sentence = "can have a loss (GCP) below 0.1000; the loss of this one is at most 23.4% above the best"
+    for html in (build_report(summary_with(), evaluation, public=public), build_report(summary_with(), public=public)):
+        assert sentence in html
+    assert "can have a loss" not in build_report(None, evaluation, public=public)
+
+
+def test_attacks_beside_a_control_are_told(tables: SimpleNamespace) -> None:
+    original, release = tables.anonymized(200, 5)
+    options = EvaluationOptions(k=5, sensitive=("illness",), parts=("attack",))
+    control = tables.random_table(100, 8)
+    found = evaluate_release(
+        original, release, tables.quasi, options, hierarchies=tables.hierarchies, control=control
+    ).as_dict()
+    opinion = {"targets": 500, "success": 0.01, "interval": [0.0, 0.02], "risk": {"value": 0.003, "interval": [0, 1]}}
+    found["attack"]["anonymeter"] = {"linkability": opinion, "singling_out": opinion}
+    text = "".join(Reader(build_report(None, found)).text)
+    for words in ("Joining what two parties know", "The same for others", "Risk of being in it", "anonymeter"):
+        assert words in text
+    assert "Risk of being in it" not in "".join(Reader(build_report(None, found, public=True)).text)
 
 
 def test_charts_for_papers(tmp_path: Path, evaluation: dict[str, Any]) -> None:
@@ -195,6 +219,7 @@ def test_the_page_escapes_titles_and_cells() -> None:
     [
         (0, "0%"),
         (1, "100%"),
+        (185.571, "18,557%"),
         (0.123, "12.3%"),
         (0.05, "5.00%"),
         (0.0004, "0.040%"),
@@ -207,7 +232,14 @@ def test_shares(value: float | None, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(3.0, "3"), (12345.678, "12,345.7"), (0.12345678, "0.1235"), (float("nan"), "not known")]
+    ("value", "expected"),
+    [
+        (3.0, "3"),
+        (12345.678, "12,345.7"),
+        (0.12345678, "0.1235"),
+        (7.6288e-06, "7.6\u00d710⁻⁶"),
+        (float("nan"), "not known"),
+    ],
 )
 def test_numbers(value: float, expected: str) -> None:
     assert number(value) == expected

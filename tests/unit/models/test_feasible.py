@@ -25,8 +25,10 @@ def problems(*specs: str) -> list:
         ("alpha-k:disease:0.4", "too-frequent-value", "smallest alpha 0.5"),
         ("distinct-l:disease:4", "too-few-values", "can be met is 3"),
         ("entropy-l:disease:2.9", "too-little-entropy", "largest l that can be met is 2.7494"),
-        ("recursive-cl:disease:1,2", "too-frequent-value", "c must be more than 1 with this l"),
-        ("recursive-cl:disease:9,4", "too-few-values", "largest l that can be met is 3"),
+        ("recursive-cl:disease:1,2", "too-frequent-value", "with this l, c must be more than 1"),
+        ("recursive-cl:disease:1,2", "too-frequent-value", "no l can be met with this c"),
+        ("recursive-cl:disease:2,3", "too-frequent-value", "largest l that can be met with this c is 2"),
+        ("recursive-cl:disease:9,4", "too-few-values", "largest l that can be met with this c is 3"),
     ],
 )
 def test_impossible_models_name_what_can_be_met(spec: str, reason: str, hint: str) -> None:
@@ -39,6 +41,7 @@ def test_impossible_models_name_what_can_be_met(spec: str, reason: str, hint: st
 @pytest.mark.parametrize(
     "spec",
     ["k-anonymity:6", "l-diversity:disease:2", "alpha-k:disease:0.5", "entropy-l:disease:2.7494",
+     "recursive-cl:disease:2,2", "recursive-cl:disease:9,3",
      "t-closeness:disease:0", "delta-disclosure:disease:0.01", "beta-likeness:disease:0.01"],
 )  # fmt: skip
 def test_what_the_whole_table_meets_is_possible(spec: str) -> None:

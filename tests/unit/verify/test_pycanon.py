@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import shoal
 from shoal.models.registry import parse_models
 from shoal.verify.check import verify_release
+from shoal.verify.classes import count_values, find_classes, value_numbers
 
 QUASI = ["sex", "age", "race", "marital-status"]
 TESTS = Path(__file__).resolve().parents[2]
@@ -76,6 +80,62 @@ def test_measures_are_those_of_pycanon(
     assert int(ours["entropy_l"] or 0) == theirs["entropy_l"]  # pycanon rounds down
     assert ours["t"] == pytest.approx(theirs["t"])
     assert ours["basic_beta"] == pytest.approx(theirs["basic_beta"])
-    if ours["delta"] is not None:  # pycanon looks only at the values that a class has
+    shares = Shares.of(result.release, sensitive)
+    if ours["delta"] is not None:
         assert ours["delta"] == pytest.approx(theirs["delta"])
     assert (ours["delta"] is not None) == (sensitive == "income")
+    # pycanon's delta leaves out the values that a class lacks
+    assert float(np.abs(np.log(shares.in_class / shares.in_table)).max()) == pytest.approx(theirs["delta"])
+    # pycanon's enhanced beta bounds the largest gain by the largest -ln p of the table, not each gain by its own
+    assert min(ours["basic_beta"], -math.log(shares.in_table.min())) == pytest.approx(theirs["enhanced_beta"])
+    # pycanon's c starts from the rarest value of a class; it is rounded to the next whole number
+    assert theirs["recursive_l"] == ours["distinct_l"]
+    if theirs["recursive_l"] > 1:
+        assert shares.largest_ratio_from_the_rarest(int(theirs["recursive_l"])) == theirs["recursive_c"]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Every value that a class has: its share there and in the table, and the number of records."""
+
+    classes: np.ndarray
+    counts: np.ndarray
+    in_class: np.ndarray
+    in_table: np.ndarray
+
+    @classmethod
+    def of(cls, release: pl.DataFrame, sensitive: str) -> Shares:
+        classes = find_classes(release, QUASI)
+        numbers, distinct = value_numbers(release[sensitive])
+        found = count_values(classes, numbers, len(distinct))
+        table = found.totals / release.height
+        return cls(found.classes, found.counts, found.counts / classes.sizes[found.classes], table[found.values])
+
+    def largest_ratio_from_the_rarest(self, least: int) -> int:
+        ratios = []
+        for number in range(int(self.classes.max()) + 1):
+            rising = np.sort(self.counts[self.classes == number])
+            ratios.append(math.floor(rising[0] / rising[least - 1 :].sum() + 1))
+        return max(ratios)
+
+
+@pytest.mark.data
+def test_recursive_diversity_is_that_of_pycanon_where_rarest_and_commonest_coincide(
+    oracle: str, adult: pl.DataFrame, tmp_path: Path
+) -> None:
+    """Classes in which every value is equally frequent: both readings of the definition give the same c."""
+    kept = adult.select(*QUASI, "occupation")
+    release = shoal.anonymize(kept, quasi=QUASI, sensitive=["occupation"], k=60, algorithm="mondrian").release
+    ranked = release.with_columns(
+        pl.len().over(*QUASI, "occupation").alias("count"), pl.int_range(pl.len()).over(*QUASI, "occupation").alias("n")
+    )
+    balanced = ranked.filter((pl.col("count") >= 4) & (pl.col("n") < 4)).select(*QUASI, "occupation")
+    theirs = ask(oracle, balanced, "occupation", tmp_path)
+    least = int(theirs["recursive_l"])
+    assert least > 2
+    found = verify_release(balanced, QUASI, parse_models([f"recursive-cl:occupation:9,{least}"])).checks[0]
+    assert found.measured is not None
+    assert math.floor(found.measured + 1) == theirs["recursive_c"]
+    c = theirs["recursive_c"]
+    wanted = parse_models([f"recursive-cl:occupation:{c},{least}", f"recursive-cl:occupation:{found.measured},{least}"])
+    assert [check.passed for check in verify_release(balanced, QUASI, wanted).checks] == [True, False]

@@ -110,6 +110,7 @@ def make_state(
         held=np.zeros(groups, dtype=np.int64),
         members=np.zeros(int(room.sum()), dtype=np.int64),
         slot=np.zeros(items.shape[0], dtype=np.int64),
+        size_price=np.array([problem.size_price]),
     )
     fill_state(state)
     return state

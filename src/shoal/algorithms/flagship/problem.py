@@ -44,6 +44,7 @@ class SearchProblem:
     records: int
     k: int
     scale: float  # energy of the whole table / scale = GCP
+    size_price: float = 0.0  # what a record costs for each record of its group
     safety: Safety | None = None  # the rules of models besides k-anonymity; every item is then one record
     item_record: LongArray | None = None  # (items,) the record of each item, where there are such rules
 
@@ -52,7 +53,7 @@ class SearchProblem:
         return int(self.item_row.shape[0])
 
 
-def make_problem(table: EncodedTable, k: int, safety: Safety | None = None) -> SearchProblem:
+def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size_price: float = 0.0) -> SearchProblem:
     """Lay out the items of a table."""
     layers = [layer for number, one in enumerate(table.attributes) for layer in _layers(number, one)]
     intervals = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
@@ -81,6 +82,7 @@ def make_problem(table: EncodedTable, k: int, safety: Safety | None = None) -> S
         records=table.records,
         k=k,
         scale=float(table.records * table.width),
+        size_price=size_price,
         safety=safety,
         item_record=None if safety is None else np.argsort(table.row_of_record, kind="stable"),
     )

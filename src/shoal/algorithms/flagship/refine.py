@@ -20,6 +20,7 @@ from shoal.kernels.flagship_near import Near, nearest_rows
 from shoal.kernels.flagship_rebuild import rebuild
 from shoal.kernels.flagship_state import State, measure_all
 from shoal.kernels.safety import row_length
+from shoal.progress import StopRequest
 
 _PIECE = 2_000_000  # trials between two chances to interrupt
 _NEAR_PART = 4_000  # rows that are compared with each other
@@ -56,7 +57,7 @@ def refine(
     def work(number: int) -> tuple[IntegerArray, float]:
         local = renumber(group[blocks[number]])
         random = random_state(context.random(4, stream, number))
-        state = search_block(problem, blocks[number], local, plan, unit, random)
+        state = search_block(problem, blocks[number], local, plan, unit, random, context.stop)
         return renumber(state.group), float(state.energy.sum())
 
     refined = np.empty_like(group)
@@ -75,19 +76,21 @@ def search_block(
     plan: Round,
     unit: float,
     random: NDArray[np.uint64],
+    stop: StopRequest,
 ) -> State:
-    """Anneal and rebuild one block."""
+    """Anneal and rebuild one block; less of it if the search is asked to stop."""
     largest = int(problem.item_weight[items].sum()) + 1
     spare = 2 + int(group.max()) // 10
     state = make_state(problem, items, group, count_values(problem.k, plan.power, largest), spare)
     near = find_near(problem, items, state, plan, random)
     guard = make_guard(problem, items, state)
     for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), unit * plan.hot, unit * plan.cold):
-        anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, random)
+        if not stop.asked:
+            anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, random)
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
         measure_all(state)
-    _rebuild(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random)
+    _rebuild(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random, stop)
     return state
 
 
@@ -167,11 +170,18 @@ def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:
 
 
 def _rebuild(
-    state: State, near: Near, guard: Guard | None, k: int, plan: Round, rebuilds: int, random: NDArray[np.uint64]
+    state: State,
+    near: Near,
+    guard: Guard | None,
+    k: int,
+    plan: Round,
+    rebuilds: int,
+    random: NDArray[np.uint64],
+    stop: StopRequest,
 ) -> None:
     items, layers = state.features.shape
     pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
-    while rebuilds > 0:
+    while rebuilds > 0 and not stop.asked:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))
         rebuild(state, near, guard, pool, k, part, plan.polish, plan.widest, plan.noise, plan.fewer, random)
         rebuilds -= part

@@ -32,8 +32,8 @@ from shoal.algorithms.kaca.merging import check_feasible
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem, RequirementError, did_you_mean
 from shoal.kernels.topdown import SLACK, Rule, Scratch, top_down
-from shoal.models.alpha_k import AlphaK
 from shoal.models.base import Requirement
+from shoal.models.rules import RuleKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,7 @@ class TopDown(Algorithm):
     name: ClassVar[str] = "topdown"
     title: ClassVar[str] = "specialize from the top, lifting back what breaks (alpha, k)"
     citation: ClassVar[str] = "Wong, Li, Fu, Wang 2006"
+    takes_priorities: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if (self.alpha is None) != (self.column is None):
@@ -65,14 +66,15 @@ class TopDown(Algorithm):
         return Clustering(groups)
 
     def _bound(self, requirement: Requirement) -> tuple[float, str | None]:
-        """Alpha and its column: the parameters, else the tightest alpha-k model over all values, else no bound."""
+        """Alpha and its column: the parameters, else the tightest bound on the share of every value, else no bound."""
         if self.alpha is not None:
             return self.alpha, self.column
-        models = [model for model in requirement.models if isinstance(model, AlphaK) and model.value is None]
-        if not models:
+        rules = [rule for model in requirement.models for rule in model.rules() or ()]
+        bounds = [rule for rule in rules if rule.kind is RuleKind.FREQUENCY]
+        if not bounds:
             return 1.0, None
-        tightest = min(models, key=lambda model: model.alpha)
-        return tightest.alpha, tightest.column
+        tightest = min(bounds, key=lambda rule: rule.numbers[0])
+        return tightest.numbers[0], tightest.column
 
 
 def _sensitive(table: EncodedTable, column: str, alpha: float) -> tuple[IntegerArray, int]:

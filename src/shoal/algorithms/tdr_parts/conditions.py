@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem, RequirementError, did_you_mean
 from shoal.models.base import Model, Requirement
-from shoal.models.linkage import Qid as QidModel
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ def find_conditions(
         if not model.size_only:
             others.append(model)
             qids.append(Qid(everything, model.minimal_size()))
-        elif isinstance(model, QidModel):
-            sets.append((model.quasi, model.k))
+        elif model.class_columns():
+            sets.append((model.class_columns(), model.minimal_size()))
         else:
             qids.append(Qid(everything, model.minimal_size()))
     _raise_unknown(names, sets)

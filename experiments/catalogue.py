@@ -1,0 +1,99 @@
+"""The experiments by name, and the one way to run them, for `shoal experiment NAME` and `make experiments`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from experiments.common import Finding, data_folder
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.progress import ProgressCallback, silent
+
+Run = Callable[[Path, Path, bool, ProgressCallback], list[Finding]]
+
+HEAD = """# The papers' experiments, re-run
+
+Made by `make experiments` (one alone: `shoal experiment NAME`) on Adult and CRX, and on generated SAL and INCOME tables
+with the cardinalities that the CB paper gives. A claim that does not hold is said to, with the measured figure and,
+where it was looked into, the reason. Times are those of this implementation, whose costs are not the papers': they tell
+the ratio between algorithms in one run, not their speed at the time. The deviations of each algorithm from its paper
+stand at the top of its module in `src/shoal/algorithms/`.
+"""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What one paper measured; its module has `run(data, out, quick, progress)`."""
+
+    name: str
+    title: str
+    tables: str
+    needs_data: bool = True
+
+    @property
+    def file(self) -> str:
+        """The name of its module and of its results."""
+        return self.name.replace("-", "_")
+
+
+EXPERIMENTS = (
+    Experiment("koc", "KOC against k-means (Pramanik, Lau, Zhang 2016)", "Adult"),
+    Experiment(
+        "cb", "CB against non-homogeneous generalization (He et al. 2012)", "generated SAL and INCOME", needs_data=False
+    ),
+    Experiment("two-level", "Two-level, KACA and TopDown-KACA (Verma 2013)", "Adult"),
+    Experiment("dbca", "DBCA, DBCA:CM and Mondrian (Sun, Wang, Li 2008)", "Adult"),
+    Experiment("tdr", "publishing for cluster analysis (Fung, Wang, Wang, Hung 2009)", "Adult and CRX"),
+    Experiment("optimum", "every algorithm against the best of all partitions", "small random ones", needs_data=False),
+)
+
+
+def find_experiments(names: Sequence[str]) -> list[Experiment]:
+    """The experiments of these names ('all' means all), or an InputError that names every unknown one."""
+    known = {experiment.name: experiment for experiment in EXPERIMENTS}
+    if "all" in names:
+        return list(EXPERIMENTS)
+    given = [name.replace("_", "-") for name in names]
+    problems = [
+        Problem("unknown-experiment", f"there is no experiment '{name}'", hint=did_you_mean(name, list(known)))
+        for name in given
+        if name not in known
+    ]
+    if problems:
+        raise InputError(problems)
+    return [known[name] for name in dict.fromkeys(given)]
+
+
+def run_experiment(
+    experiment: Experiment,
+    out: Path,
+    *,
+    data: str | Path | None = None,
+    quick: bool = False,
+    progress: ProgressCallback = silent,
+) -> list[Finding]:
+    """Run the cases that `out` does not hold yet; CSV, charts and a page are written there."""
+    folder = data_folder(data) if experiment.needs_data else Path()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        run: Run = import_module(f"experiments.{experiment.file}").run
+    except ModuleNotFoundError as error:
+        message = f"this experiment needs the package '{error.name}'"
+        raise InputError(Problem("missing-package", message, hint="pip install 'shoal[dev]'")) from None
+    return run(folder, out, quick, progress)
+
+
+def join_pages(out: Path, page: Path) -> None:
+    """One page of all experiments that have been run; their own headings move down one level."""
+    parts = [HEAD]
+    for experiment in EXPERIMENTS:
+        file = out / f"{experiment.file}.md"
+        if file.is_file():
+            parts.append(demoted(file.read_text(encoding="utf-8")))
+    page.write_text("\n".join(parts), encoding="utf-8")
+
+
+def demoted(text: str) -> str:
+    return "\n".join("#" + line if line.startswith("#") else line for line in text.splitlines()) + "\n"

@@ -1,0 +1,50 @@
+"""Ctrl-C while a search refines its groups: the best release so far, or nothing, as the user chose."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from types import FrameType
+
+import typer
+
+from shoal.cli.output import ProgressBar, print_note
+from shoal.progress import StopRequest
+
+
+class OnInterrupt(StrEnum):
+    ASK = "ask"
+    BEST = "best"
+    NOTHING = "nothing"
+
+
+@contextmanager
+def stop_on_interrupt(choice: OnInterrupt, bar: ProgressBar) -> Iterator[StopRequest]:
+    """While this is open, the first Ctrl-C ends a search that can end early; any other one ends the run.
+
+    Without a terminal nobody can be asked, and nothing is written.
+    """
+
+    def keep() -> bool:
+        if choice is not OnInterrupt.ASK:
+            return choice is OnInterrupt.BEST
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return False
+        bar.pause()
+        return typer.confirm("Release the best groups found so far, after the usual checks?", err=True)
+
+    stop = StopRequest(keep)
+
+    def heard(number: int, frame: FrameType | None) -> None:
+        if choice is OnInterrupt.NOTHING or not stop.ask():
+            raise KeyboardInterrupt
+        print_note("Ending the search; Ctrl-C again ends everything.")
+
+    before = signal.signal(signal.SIGINT, heard)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

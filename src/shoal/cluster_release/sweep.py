@@ -1,0 +1,46 @@
+"""How well clusters survive at other thresholds: the same masking again for each of them, nothing released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+
+from shoal.cluster_release.clusterers import Labels
+from shoal.errors import InputError, Problem, RequirementError
+from shoal.evaluate.clusters import compare_clusterings
+from shoal.progress import Progress, ProgressCallback
+
+
+def check_sweep(thresholds: Sequence[int]) -> None:
+    if any(h < 2 for h in thresholds):
+        raise InputError(Problem("bad-threshold", "every threshold of a sweep must be at least 2"))
+
+
+def quality_at(
+    thresholds: Sequence[int],
+    masked_at: Callable[[int], pl.DataFrame],
+    cluster: Callable[[pl.DataFrame], Labels],
+    labels: Labels,
+    progress: ProgressCallback,
+) -> list[dict[str, Any]]:
+    """One record for each threshold, from low to high; one that cannot be met says why under `error`."""
+    wanted = sorted(set(thresholds))
+    found: list[dict[str, Any]] = []
+    for number, h in enumerate(wanted):
+        progress(Progress("cluster", number / len(wanted), note=f"h = {h}"))
+        try:
+            comparison = compare_clusterings(labels, cluster(masked_at(h)))
+        except RequirementError as error:
+            found.append({"h": h, "error": list(error.reasons)})
+            continue
+        found.append(
+            {
+                "h": h,
+                "f_measure": comparison.f_measure,
+                "match_point": comparison.match_point,
+                "adjusted_rand": comparison.adjusted_rand,
+            }
+        )
+    return found
