@@ -74,7 +74,9 @@ class KMap(Model):
             self.k,
             found,
         )
-        return np.maximum(0, self.k - found).astype(np.float64)
+        missing = np.maximum(0, self.k - found).astype(np.float64)
+        missing[np.diff(starts) == 0] = 0.0
+        return missing
 
 
 def _released_ranges(
@@ -87,6 +89,8 @@ def _released_ranges(
         codes = table.record_codes[number]
         np.minimum.at(low[number], groups, codes)
         np.maximum.at(high[number], groups, codes)
+        empty = high[number] < 0
+        low[number, empty], high[number, empty] = 0, 0  # a number that no record has; it is told to be safe
         if attribute.missing_code >= 0 and attribute.kind is Kind.INTERVAL:
             mixed = (high[number] == attribute.missing_code) & (low[number] != attribute.missing_code)
             low[number, mixed] = 0  # missing and present together are released as suppressed

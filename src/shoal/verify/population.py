@@ -1,9 +1,9 @@
 """The verdict of k-map: how many records of the population fit each class of the release.
 
 A released text is read back by the rules of the release: `*` fits everything, `[20, 29]` the numbers or dates in
-between, `{A, B}` these values, a label of a hierarchy the leaves below it, anything else only itself; a null only a
-null. Every released text of a column becomes a set of population rows, one bit each; a class is the intersection of
-its sets. Cost: classes x columns x population / 64 words.
+between, `{A, B}` these values (`(missing)` among them a null), a label of a hierarchy the leaves below it, anything
+else only itself; a null only a null. Every released text of a column becomes a set of population rows, one bit each;
+a class is the intersection of its sets. Cost: classes x columns x population / 64 words.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from shoal.models.k_map import KMap
 from shoal.verify.classes import SUPPRESSED, value_numbers
 from shoal.verify.evidence import Evidence
 from shoal.verify.result import ModelCheck, judge
+
+MISSING_IN_SET = "(missing)"  # how a released set writes a missing value
 
 
 def check_k_map(model: KMap, evidence: Evidence) -> ModelCheck:
@@ -85,7 +87,7 @@ def _fits(
     inside = released[1:-1].split(", ")
     if released.startswith("{") and released.endswith("}"):
         values = next(csv.reader([released[1:-1]], skipinitialspace=True))  # a value with a comma stands in quotes
-        return np.array([text in values for text in texts], dtype=np.bool_)
+        return np.array([(MISSING_IN_SET if text is None else text) in values for text in texts], dtype=np.bool_)
     if released.startswith("[") and released.endswith("]") and len(inside) == 2:
         low, high = _sort_keys(pl.Series(inside)).tolist()
         return np.asarray((keys >= low) & (keys <= high), dtype=np.bool_)
