@@ -3,15 +3,16 @@
 Steps. (1) Groups are laid out in blocks of neighbours: cut again and again at the median of the attribute in which
 their centres spread most (`shoal.algorithms.repair_blocks`). (2) In every block with an unsafe group the kernel
 exchanges, gives, takes or merges, at the least loss per unit of deficit removed, until all are safe or no step helps
-(`shoal.kernels.repair`). (3) What is still unsafe is tried again in other and larger blocks, and at last among all
-groups, where a group that finds no better step is merged with its nearest one. With monotone models this always ends
-safe if the whole table is safe. (4) Where the deficits are large, groups are also made anew from the whole table
-(`shoal.algorithms.stratified`), and taken as soon as the mended ones lose more. (5) Safe neighbours exchange records
-as long as that lowers the loss and both stay safe.
+(`shoal.kernels.repair`). (3) What is still unsafe is tried again in other and larger blocks; what is unsafe even then
+is dissolved and cut anew, with groups that have to spare what it lacks (`shoal.algorithms.repair_pool`). With monotone
+models this always ends safe if the whole table is safe. (4) Where the deficits are large, groups are also made anew
+from the whole table (`shoal.algorithms.stratified`), and taken as soon as the mended ones lose more. (5) Safe
+neighbours exchange records as long as that lowers the loss and both stay safe.
 
 Cost: O(groups log groups) to lay out the blocks, and for each step O(groups of the block) to find neighbours plus
-O(members of both groups) to weigh the exchanges; blocks have a fixed size, so the work grows with the number of
-unsafe groups. Blocks run on all threads; they do not share records, so threads do not change the result.
+O(members of both groups) to weigh the exchanges; blocks have a fixed size and take at most as many steps as they have
+records, so the work grows with the number of unsafe groups. Blocks run on all threads; they do not share records, so
+threads do not change the result.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from shoal.algorithms.repair_blocks import (
     group_centres,
     renumber,
 )
+from shoal.algorithms.repair_pool import dissolve_stuck
 from shoal.algorithms.stratified import stratified_groups
 from shoal.algorithms.suppress import suppress_outliers
 from shoal.encode.encoded_table import EncodedTable
@@ -47,10 +49,10 @@ from shoal.models.safety import bind_safety
 HELPERS = 8  # groups that can help an unsafe group and are tried
 MERGERS = 8  # nearest groups with which a merger is tried
 MOST_SORTS = 256  # with more sorts of records than this, what a group gains by an exchange is not remembered
-REACHES = (64, 64, 128, 192, 256)  # nearest groups among which helpers are looked for, in each pass
+REACHES = (64, 64, 128)  # nearest groups among which helpers are looked for, in each pass
 WORTH_A_LOOK = 0.03  # deficit per record from which groups made anew are compared with mended ones
 BEYOND_REPAIR = 0.16  # ... and from which they are taken without mending
-BLOCKS = (128, 256, 1024, 8192)  # groups per block in the first passes; the last pass takes all
+BLOCKS = (128, 256, 1024)  # groups per block, in each pass
 POLISH_PASSES = 2
 POLISH_ROUNDS = 2
 POLISH_STEPS = 4
@@ -96,7 +98,7 @@ def _make_safe(
     missing = deficits.sum() / table.records
     anew = None
     if safety.complete and missing > WORTH_A_LOOK:
-        made = stratified_groups(table, bench.geometry, safety, find_sorts(safety.codes), requirement.k)
+        made = stratified_groups(table.record_codes, bench.geometry, safety, find_sorts(safety.codes), requirement.k)
         anew = renumber(made)[0]
     if anew is not None and missing > BEYOND_REPAIR:
         groups = anew
@@ -115,28 +117,31 @@ def _mend(
     """Pass after pass, in ever larger blocks, until every group is safe; `anew` instead once it loses less."""
     count, width = unsafe.shape[0], bench.table.width
     most = np.inf if anew is None else bench.loss(anew)
-    for number, block_size in enumerate((*BLOCKS, count)):
+    for number, block_size in enumerate(BLOCKS):
         if not unsafe.any():
             return groups
-        forced = block_size >= count
         spread = bench.context.random(4_001, number).uniform(0.5, 1.0, width) if number else np.ones(width)
-        action = partial(_repair_action, reach=REACHES[number], forced=forced)
+        action = partial(_repair_action, reach=REACHES[number])
         groups, count = bench.change_blocks(groups, unsafe, min(block_size, count), spread, action)
         if anew is not None and bench.loss(groups) >= most:
             return anew
         unsafe = requirement.deficits(bench.table, groups, count) > 0
         bench.context.report((number + 1) / (len(BLOCKS) + 2), note=f"repair: {int(unsafe.sum())} unsafe groups left")
-        if forced:
+        if block_size >= count:
             break
+    if unsafe.any():
+        groups, count = renumber(dissolve_stuck(bench, groups, requirement.k))
+    if anew is not None and bench.loss(groups) >= most:
+        return anew
     return _merge_on(bench.table, requirement, groups, count)
 
 
 def _repair_action(
-    geometry: Geometry, safety: Safety, block: Block, here: Outline, there: Outline, *, reach: int, forced: bool
+    geometry: Geometry, safety: Safety, block: Block, here: Outline, there: Outline, *, reach: int
 ) -> None:
     groups = block.groups.shape[1]
     given_up = np.zeros(groups, dtype=np.uint8)
-    repair_block(geometry, safety, block, here, there, _search(block, HELPERS, reach), forced, given_up)
+    repair_block(geometry, safety, block, here, there, _search(block, HELPERS, reach), given_up)
 
 
 def _polish(bench: Workbench, groups: NDArray[np.int32]) -> NDArray[np.int32]:

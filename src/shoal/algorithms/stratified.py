@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.geometry import Geometry
 from shoal.kernels.safety import CLOSE_EQUAL, CLOSE_HIERARCHICAL, CLOSE_ORDERED, KIND, Safety
 from shoal.kernels.stratified import Nodes, stratify
@@ -28,24 +27,27 @@ SHARE_OF_PLAIN_CUTS = 0.9
 
 
 def stratified_groups(
-    table: EncodedTable, geometry: Geometry, safety: Safety, sorts: NDArray[np.int64], smallest: int
+    codes: NDArray[np.int32], geometry: Geometry, safety: Safety, sorts: NDArray[np.int64], smallest: int
 ) -> NDArray[np.int32]:
-    """A group for every record; every group is safe if the whole table is."""
-    codes = table.record_codes
+    """A group for every record; every group is safe if all records together are.
+
+    `codes` has a line for every attribute; `safety.codes` and `sorts` are of the same records.
+    """
+    records = codes.shape[1]
     nodes = Nodes(
         codes=codes,
         sorts=sorts,
         lines=np.stack([np.argsort(line, kind="stable").astype(np.int32) for line in (*codes, sorts)]),
-        side=np.zeros((2, table.records), dtype=np.uint8),
+        side=np.zeros((2, records), dtype=np.uint8),
         halves=np.zeros((2, int(sorts.max(initial=0)) + 1), dtype=np.int64),
         marks=np.zeros((2, int(geometry.code_offsets[-1])), dtype=np.int64),
         row=empty_row(safety),
-        spare=np.empty(table.records, dtype=np.int32),
+        spare=np.empty(records, dtype=np.int32),
     )
     numbers = np.stack([_stricter(safety), safety.numbers])
     own = safety._replace(numbers=safety.numbers.copy())  # the kernel changes them from cut to cut
-    stack = np.empty((table.records // max(1, smallest) + 2, 2), dtype=np.int64)
-    groups = np.empty(table.records, dtype=np.int32)
+    stack = np.empty((records // max(1, smallest) + 2, 2), dtype=np.int64)
+    groups = np.empty(records, dtype=np.int32)
     stratify(geometry, own, numbers, nodes, smallest, stack, groups)
     return groups
 

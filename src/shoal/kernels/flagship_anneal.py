@@ -82,12 +82,24 @@ def find_candidates(state: Any, costs: Any, first: Any, last: Any, candidates: A
 
 @kernel
 def anneal(
-    state: Any, near: Any, guard: Any, k: Any, trials: Any, hot: Any, cold: Any, partners: Any, random: Any
+    state: Any,
+    near: Any,
+    guard: Any,
+    k: Any,
+    trials: Any,
+    hot: Any,
+    cold: Any,
+    partners: Any,
+    some: Any,
+    chosen: Any,
+    random: Any,
 ) -> Any:
     """Try moves and swaps at a temperature that falls from hot to cold; returns how many were taken.
 
     A trial takes a random item and a group near it. If its group can spare it, it may move; otherwise it
-    may change places with one of a few random members of that group.
+    may change places with one of a few random members of that group. At no temperature nothing gets worse.
+
+    IN  some, chosen  int64: only these items and groups take part; both empty: all of them
     """
     items = state.group.shape[0]
     taken = 0
@@ -95,12 +107,16 @@ def anneal(
     temperature = hot
     for _ in range(trials):
         temperature *= cooling
-        item = random_below(random, items)
+        if chosen.shape[0] > 0:
+            item = some[random_below(random, some.shape[0])]
+            other = chosen[random_below(random, chosen.shape[0])]
+        else:
+            item = random_below(random, items)
+            other = neighbour_group(state, near, item, random)
         group = state.group[item]
-        other = neighbour_group(state, near, item, random)
         if other < 0 or other == group or state.weight[item] > 1 or state.held[other] == 0:
             continue
-        limit = -temperature * np.log(random_unit(random))
+        limit = -temperature * np.log(random_unit(random)) if temperature > 0.0 else 0.0
         if (
             state.size[group] > k
             and state.held[other] < state.room[other]

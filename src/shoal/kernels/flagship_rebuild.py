@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
+from shoal.kernels.flagship_anneal import anneal
 from shoal.kernels.flagship_grow import grow_groups
 from shoal.kernels.flagship_guard import refill_guard
-from shoal.kernels.flagship_moves import try_move, try_swap
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
 from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item
@@ -93,27 +93,6 @@ def _place_all(state: Any, chosen: Any, found: Any, items: Any, groups: Any, cou
 
 
 @kernel
-def polish(
-    state: Any, guard: Any, items: Any, count: Any, chosen: Any, found: Any, k: Any, tries: Any, random: Any
-) -> None:
-    """Moves and swaps between the chosen groups that lower the energy."""
-    for _ in range(tries):
-        item = items[random_below(random, count)]
-        group = state.group[item]
-        other = chosen[random_below(random, found)]
-        if other == group or state.held[other] == 0:
-            continue
-        if (
-            state.size[group] > k
-            and state.held[other] < state.room[other]
-            and try_move(state, guard, item, other, -1e-12)
-        ):
-            continue
-        partner = state.members[state.first[other] + random_below(random, state.held[other])]
-        try_swap(state, guard, item, partner, -1e-12)
-
-
-@kernel
 def rebuild(
     state: Any,
     near: Any,
@@ -180,7 +159,7 @@ def rebuild(
         if guard is not None:
             less_safe = refill_guard(guard, state, chosen, total) > unsafe + 1e-9
         if tries > 0 and not less_safe:
-            polish(state, guard, items, count, chosen, total, k, tries * count, random)
+            anneal(state, near, guard, k, tries * count, 0.0, 0.0, 1, items[:count], chosen[:total], random)
             new = 0.0
             for number in range(total):
                 new += state.energy[chosen[number]]

@@ -73,8 +73,6 @@ def best_step(
         if helpers >= search.helpers and place + 1 >= search.mergers:
             break
     clear_outline(geometry, safety, block, group, here)
-    if best[1] == NOTHING and found > 0:
-        best[2] = search.nearest[0]
 
 
 @kernel
@@ -94,12 +92,10 @@ def take_step(geometry: Any, safety: Any, block: Any, group: Any, outline: Any, 
 
 
 @kernel
-def repair_block(
-    geometry: Any, safety: Any, block: Any, here: Any, there: Any, search: Any, forced: bool, given_up: Any
-) -> Any:
+def repair_block(geometry: Any, safety: Any, block: Any, here: Any, there: Any, search: Any, given_up: Any) -> Any:
     """Step after step until every group is safe or no step helps; returns how many groups are still unsafe.
 
-    IN   forced    merge with the nearest group when no step helps (ends with everything safe, or one group)
+    There are at most as many steps as records: steps that remove less and less deficit would have no end.
     OUT  given_up  uint8 (groups,) 1 where a group found no step
     The block changes in place.
     """
@@ -108,7 +104,7 @@ def repair_block(
     stamp = np.int64(1)
     for group in range(groups):
         refresh(geometry, safety, block, group, here)
-    while True:
+    for _ in range(block.codes.shape[0]):
         worst: Any = np.int64(-1)
         for group in range(groups):
             if block.scores[DEFICIT, group] > 0.0 and given_up[group] == 0:
@@ -118,8 +114,6 @@ def repair_block(
             break
         best_step(geometry, safety, block, worst, here, there, search, stamp, False, best)
         stamp += groups
-        if best[1] == NOTHING and forced and best[2] >= 0:
-            best[1] = MERGE
         if best[1] == NOTHING:
             given_up[worst] = 1
             continue

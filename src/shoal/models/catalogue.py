@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 from shoal.models.registry import model_class, model_form, model_names
+
+WIDTH = 100  # of an explanation in a terminal
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     "alpha-k": (
         "No sensitive value has more than a share alpha of its class, or only a named value is bounded. The k comes "
         "from k-anonymity.",
-        f"{_VALUES}, or of guessing that the person has the named value.",
+        f"{_VALUES}, or guessing that the person has the named value.",
         f"{_SKEW}, if it stays below alpha; values that are not named.",
     ),
     "confidence": (
@@ -127,19 +130,20 @@ def explain_model(name: str) -> Entry:
 def explain(name: str) -> str:
     """The same as text for a terminal."""
     entry = explain_model(name)
-    merged = "yes" if entry.monotone else "no"
-    return "\n".join(
-        (
-            f"{entry.name}: {entry.title}",
-            "",
-            f"Written as      {entry.form}",
-            f"Meaning         {entry.meaning}",
-            f"Stops           {entry.stops}",
-            f"Does not stop   {entry.does_not_stop}",
-            f"Merged groups   stay safe: {merged}",
-            f"Source          {entry.citation}",
-        )
-    )
+    lines = {
+        "Written as": entry.form,
+        "Meaning": entry.meaning,
+        "Stops": entry.stops,
+        "Does not stop": entry.does_not_stop,
+        "Merged groups": f"stay safe: {'yes' if entry.monotone else 'no'}",
+        "Source": entry.citation,
+    }
+    return "\n".join((f"{entry.name}: {entry.title}", "", *(_line(head, text) for head, text in lines.items())))
+
+
+def _line(head: str, text: str) -> str:
+    """A heading and a text that is wrapped below itself."""
+    return textwrap.fill(text, WIDTH, initial_indent=f"{head:16}", subsequent_indent=" " * 16, break_long_words=False)
 
 
 def catalogue() -> tuple[Entry, ...]:

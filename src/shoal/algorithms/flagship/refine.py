@@ -22,6 +22,7 @@ from shoal.kernels.flagship_state import State, measure_all
 from shoal.kernels.safety import row_length
 from shoal.progress import StopRequest
 
+_NOBODY = np.empty(0, dtype=np.int64)
 _PIECE = 2_000_000  # trials between two chances to interrupt
 _NEAR_PART = 4_000  # rows that are compared with each other
 
@@ -86,7 +87,7 @@ def search_block(
     guard = make_guard(problem, items, state)
     for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), unit * plan.hot, unit * plan.cold):
         if not stop.asked:
-            anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, random)
+            anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, _NOBODY, _NOBODY, random)
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
         measure_all(state)

@@ -45,16 +45,21 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
 
 
 def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, ...]:
+    """Rounds that cool down. The figures come from trials on adult: how much loss a second of each step saves."""
     small_k = problem.k <= _SMALL_K
     has_trees = bool(problem.saturates.any())
     count = max(2, min(24, round(5 * steps**0.5)))
     power = 0.0 if small_k and has_trees else 0.3 if has_trees else 0.35
-    trials = 200.0 if small_k and has_trees else 400.0
-    rebuilds = 90.0 if small_k else 800.0 / problem.k
+    if small_k:
+        trials, partners, rebuilds, widest = (200.0, 3, 18.0, 4) if has_trees else (120.0, 6, 40.0, 3)
+        rebuilds *= min(5, problem.k)
+    else:
+        trials, partners, rebuilds, widest = (150.0, 6, 400.0, 4) if has_trees else (230.0, 6, 500.0, 4)
+        rebuilds /= problem.k**0.5
+    hot, cold = (0.15, 0.02) if small_k and has_trees else (0.2, 0.04) if has_trees else (0.15, 0.03)
     block = 7_000 if small_k else 22_000
     if large:
         block = max(1_500, min(block, 100 * problem.k))
-    hot, cold = (0.1, 0.02) if not has_trees else (0.15, 0.02) if small_k else (0.2, 0.03)
     return tuple(
         Round(
             block_size=block,
@@ -63,7 +68,10 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
             cold=hot * (cold / hot) ** ((number + 1) / count),
             power=power * (1.0 - number / (count - 1)),
             rebuilds=rebuilds * steps / count,
-            near_share=16 if small_k else 8,
+            near_share=16 if small_k else 12,
+            neighbours=8 if small_k or has_trees else 5,
+            partners=partners,
+            widest=widest,
         )
         for number in range(count)
     )
