@@ -21,6 +21,8 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.flagship --effort default,high
+	$(BIN)/python -m benchmarks.other_tables
 	$(BIN)/python -m benchmarks.scaling
 
 experiments: $(VENV)/.dev

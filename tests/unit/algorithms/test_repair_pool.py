@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from shoal.algorithms.base import Clustering, Context
-from shoal.algorithms.repair import repair
+from shoal.algorithms.base import Context
+from shoal.algorithms.repair import _mend
 from shoal.algorithms.repair_blocks import Workbench, find_sorts, renumber
 from shoal.algorithms.repair_pool import _pool_sizes, dissolve_stuck
 from shoal.algorithms.stratified import stratified_groups
@@ -20,10 +21,13 @@ RECORDS = 6_000
 
 
 def make_table() -> EncodedTable:
-    """Only people above 50 have a high income, so the groups of the young find none near by."""
+    """Only people above 72 have a high income, so the groups of the young find none near by.
+
+    A ninth of all records have one, hardly more than safe groups need: few groups have some to spare.
+    """
     random = np.random.default_rng(3)
     ages = random.integers(20, 81, RECORDS)
-    rich = (ages > 50) & (random.random(RECORDS) < 0.5)
+    rich = (ages > 72) & (random.random(RECORDS) < 0.85)
     return encode_simple(
         {
             "age": ages.tolist(),
@@ -40,7 +44,7 @@ def make_table() -> EncodedTable:
 
 TABLE = make_table()
 BY_AGE = (np.argsort(np.lexsort(TABLE.record_codes[::-1]), kind="stable") // 10).astype(np.int32)
-TWO_COLUMNS = ("k-anonymity:10", "l-diversity:income:1.2", "l-diversity:job:2")
+TWO_COLUMNS = ("k-anonymity:10", "l-diversity:income:1.1", "l-diversity:job:2")
 
 
 def requirement(*specs: str) -> Requirement:
@@ -51,13 +55,18 @@ def bench_for(wanted: Requirement) -> Workbench:
     return Workbench.of(TABLE, bind_safety(wanted, TABLE), Context())
 
 
+def cut_whole(bench: Workbench) -> NDArray[np.int32]:
+    sorts = find_sorts(bench.safety.codes)
+    return renumber(stratified_groups(TABLE.record_codes, bench.geometry, bench.safety, sorts, 10))[0]
+
+
 @pytest.mark.parametrize(
     "specs",
     [
         TWO_COLUMNS,
         ("k-anonymity:10", "t-closeness:income:0.1"),
-        ("k-anonymity:10", "entropy-l:income:1.4"),
-        ("k-anonymity:10:person", "l-diversity:income:1.2"),
+        ("k-anonymity:10", "entropy-l:income:1.3"),
+        ("k-anonymity:10:person", "l-diversity:income:1.1"),
     ],
 )
 def test_the_pool_makes_every_group_safe_and_loses_less_than_cutting_the_whole_table(specs: tuple[str, ...]) -> None:
@@ -65,17 +74,18 @@ def test_the_pool_makes_every_group_safe_and_loses_less_than_cutting_the_whole_t
     bench = bench_for(wanted)
     found, count = renumber(dissolve_stuck(bench, BY_AGE, wanted.k))
     assert (wanted.deficits(TABLE, found, count) == 0).all()
-    whole = stratified_groups(TABLE.record_codes, bench.geometry, bench.safety, find_sorts(bench.safety.codes), 10)
-    assert bench.loss(found) <= bench.loss(renumber(whole)[0])
+    assert bench.loss(found) <= bench.loss(cut_whole(bench))
 
 
-def test_safe_groups_that_do_not_join_the_pool_stay_together() -> None:
-    wanted = requirement("k-anonymity:10", "l-diversity:income:1.02")
-    found = dissolve_stuck(bench_for(wanted), BY_AGE, wanted.k)
-    unsafe = wanted.deficits(TABLE, BY_AGE, int(BY_AGE.max()) + 1) > 0
-    kept = [np.unique(found[group == BY_AGE]).shape[0] == 1 for group in np.flatnonzero(~unsafe)]
-    assert unsafe.any()
-    assert sum(kept) > 0
+def test_a_broken_group_costs_no_more_than_putting_it_together_again() -> None:
+    wanted = requirement("k-anonymity:10")
+    bench = bench_for(wanted)
+    good = cut_whole(bench)
+    broken = good.copy()
+    broken[np.flatnonzero(good == 5)[:3]] = good.max() + 1
+    found = dissolve_stuck(bench, broken, wanted.k)
+    assert np.bincount(found).min() >= 10
+    assert bench.loss(found) <= bench.loss(good)
 
 
 def test_groups_that_are_safe_already_come_back() -> None:
@@ -83,13 +93,13 @@ def test_groups_that_are_safe_already_come_back() -> None:
     assert (dissolve_stuck(bench_for(wanted), BY_AGE, wanted.k) == BY_AGE).all()
 
 
-def test_what_is_stuck_does_not_end_in_one_huge_group() -> None:
+def test_mending_loses_no_more_than_cutting_the_whole_table() -> None:
     wanted = requirement(*TWO_COLUMNS)
-    found = repair(TABLE, Clustering(BY_AGE), wanted, Context())
-    sizes = np.bincount(found.groups)
-    assert (wanted.deficits(TABLE, found.groups, sizes.shape[0]) == 0).all()
-    assert sizes.max() < RECORDS / 20
-    assert sizes.mean() < 40
+    bench = bench_for(wanted)
+    unsafe = wanted.deficits(TABLE, BY_AGE, int(BY_AGE.max()) + 1) > 0
+    found, count = renumber(_mend(bench, BY_AGE, unsafe, wanted, None))
+    assert (wanted.deficits(TABLE, found, count) == 0).all()
+    assert bench.loss(found) <= bench.loss(cut_whole(bench))
 
 
 def test_pools_grow_by_a_factor_up_to_the_whole_table() -> None:
