@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from shoal.algorithms.base import Context
@@ -9,7 +12,8 @@ from shoal.algorithms.flagship.blocked_rows import blocked_rows
 from shoal.algorithms.flagship.blocks import count_values, cut_table, local_features, make_state, random_state
 from shoal.algorithms.flagship.levels import Prices, level_classes
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
-from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
+from shoal.encode.levels import interval_levels
 from shoal.kernels.flagship_grow import grow_groups, make_pool
 from shoal.kernels.flagship_state import place_rest
 from shoal.kernels.flagship_wide import grow_wide, join_leftovers
@@ -78,21 +82,35 @@ def classed_groups(
 ) -> IntegerArray | None:
     """Groups from classes of generalized rows, in blocks; None if no class reaches k anywhere."""
     blocks = cut_table(problem, block_size, 0.0, context.random(5))
+    attributes = [_with_fine_levels(one) for one in table.attributes]
 
     def work(number: int) -> IntegerArray:
-        return _class_block(table, problem, blocks[number], prices, context.random(6, number))
+        return _class_block(attributes, table.codes, problem, blocks[number], prices, context.random(6, number))
 
     group = _joined(problem, blocks, context.map(work, range(len(blocks))))
     return group if group.max(initial=-1) >= 0 else None
 
 
+def _with_fine_levels(attribute: EncodedAttribute) -> EncodedAttribute:
+    """Numbers are released as ranges, so nested halves serve better than the few levels of a user's hierarchy."""
+    if attribute.kind is not Kind.INTERVAL:
+        return attribute
+    ancestors, level_cost = interval_levels(attribute.positions, None)
+    return replace(attribute, ancestors=ancestors, level_cost=level_cost)
+
+
 def _class_block(
-    table: EncodedTable, problem: SearchProblem, items: IntegerArray, prices: Prices, generator: np.random.Generator
+    attributes: Sequence[EncodedAttribute],
+    codes: IntegerArray,
+    problem: SearchProblem,
+    items: IntegerArray,
+    prices: Prices,
+    generator: np.random.Generator,
 ) -> IntegerArray:
     rows, row_of_item = np.unique(problem.item_row[items], return_inverse=True)
     weights = np.bincount(row_of_item, weights=problem.item_weight[items]).astype(np.int64)
-    codes = np.ascontiguousarray(table.codes[:, rows])
-    classes = level_classes(table.attributes, codes, weights, problem.k, prices, generator)
+    present = np.ascontiguousarray(codes[:, rows])
+    classes = level_classes(attributes, present, weights, problem.k, prices, generator)
     group = classes[row_of_item].astype(np.int32)
     return _split_large(problem, items, place_leftovers(problem, items, group), generator)
 

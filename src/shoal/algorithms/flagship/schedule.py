@@ -54,8 +54,8 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
         trials, partners, rebuilds, widest = (200.0, 3, 18.0, 4) if has_trees else (120.0, 6, 40.0, 3)
         rebuilds *= min(5, problem.k)
     else:
-        trials, partners, rebuilds, widest = (150.0, 6, 400.0, 4) if has_trees else (230.0, 6, 500.0, 4)
-        rebuilds /= problem.k**0.5
+        trials, partners, widest = (110.0 if has_trees else 170.0), 6, 4
+        rebuilds = 125.0 / problem.k**0.25 if has_trees else 400.0 / problem.k**0.5
     hot, cold = (0.15, 0.02) if small_k and has_trees else (0.2, 0.04) if has_trees else (0.15, 0.03)
     block = 7_000 if small_k else 22_000
     if large:
