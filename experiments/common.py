@@ -19,9 +19,6 @@ from shoal.charts.draw import save_picture
 from shoal.errors import InputError, Problem
 from shoal.progress import Progress, ProgressCallback
 
-ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
-
-
 Case = TypeVar("Case", bound=tuple[Any, ...])
 
 

@@ -88,9 +88,6 @@ def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
             elif value is not None:
                 message = f"algorithm '{job.algorithm}' has no {name} to set"
                 problems.append(Problem("unknown-parameter", message, hint="'shoal' has"))
-        if job.objective == "class" and job.class_column is None:
-            message = "the objective 'class' needs a class label"
-            problems.append(Problem("no-class", message, hint="name it with --class"))
         if job.priorities and not algorithm_class(job.algorithm).takes_priorities:
             message = f"algorithm '{job.algorithm}' adds up no losses of columns, so priorities cannot act on it"
             problems.append(Problem("no-priorities", message, hint="leave them out, or choose another algorithm"))

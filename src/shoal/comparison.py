@@ -22,7 +22,6 @@ from shoal.pipeline import check, run
 from shoal.progress import ProgressCallback, silent
 from shoal.tables.files import sha256_of_file
 
-QUICK_PARTS: tuple[str, ...] = ("risk",)
 USEFULNESS_PARTS: tuple[str, ...] = ("risk", "queries", "models")
 
 

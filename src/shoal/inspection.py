@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.encode.population import person_numbers
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.tables.scales import find_scale, is_missing
 from shoal.tables.schema import Role, Scale
@@ -95,7 +96,7 @@ def _risky_combinations(
     codes = {name: frame[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in names}
     persons = None
     if person is not None:
-        persons = frame[person].cast(pl.String).rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        persons = person_numbers(frame[person])
     found: list[dict[str, Any]] = []
     for size in range(1, max(1, largest) + 1):
         for combination in combinations(names, size):

@@ -65,12 +65,10 @@ def repair(
     requirement: Requirement,
     context: Context,
     suppression_limit: float = 0.0,
-    polish: bool = True,
 ) -> Clustering:
     """Groups that are all safe; with a limit above 0, records that cost less suppressed than released are suppressed.
 
-    Without `polish` safe neighbours exchange no records at the end, for callers who search on by themselves. The
-    clustering itself comes back if it is safe already and nothing is to be suppressed.
+    The clustering itself comes back if it is safe already and nothing is to be suppressed.
     """
     if not requirement.monotone:
         names = ", ".join(model.public_spec() for model in requirement.models if not model.monotone)
@@ -79,7 +77,7 @@ def repair(
     deficits = requirement.deficits(table, groups, count)
     if (deficits > 0).any():
         raise_if_impossible(requirement, table)
-        safe = _make_safe(table, groups, deficits, requirement, context, polish)
+        safe = _make_safe(table, groups, deficits, requirement, context)
         clustering = replace(clustering, groups=safe, boxes=None)
     return suppress_outliers(table, clustering, requirement, suppression_limit)
 
@@ -90,7 +88,6 @@ def _make_safe(
     deficits: NDArray[np.float64],
     requirement: Requirement,
     context: Context,
-    polish: bool,
 ) -> NDArray[np.int32]:
     """Mend the groups, or take those made anew where they lose less; then polish."""
     safety = bind_safety(requirement, table)
@@ -104,7 +101,7 @@ def _make_safe(
         groups = anew
     else:
         groups = _mend(bench, groups, deficits > 0, requirement, anew)
-    return _polish(bench, groups) if safety.complete and polish else groups
+    return _polish(bench, groups) if safety.complete else groups
 
 
 def _mend(

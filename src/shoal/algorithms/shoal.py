@@ -61,6 +61,8 @@ class Shoal(Algorithm):
             raise ValueError("effort must be low, default, high or a positive number")
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}")
+        if self.objective == "class" and self.class_column is None:
+            raise ValueError("objective class needs a class label: name it with --class (class_column in Python)")
 
     @property
     def steps(self) -> float:

@@ -16,8 +16,6 @@ from shoal.errors import Problem
 if TYPE_CHECKING:
     from shoal.result import Result
 
-Names = Annotated[str | None, typer.Option(metavar="A,B,C")]
-
 
 def register(app: typer.Typer) -> None:
 

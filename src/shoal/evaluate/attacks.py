@@ -46,6 +46,8 @@ def run_attacks(
         samples.append(f"the linkage attack on {linkage.targets:,} of {source.height:,} records")
     if linkability is not None and linkability["sampled"]:
         samples.append(f"the linkability attack on {linkability['targets']:,} of {original.height:,} records")
+    if linkability is not None and linkability["counted"] < original.height:
+        samples.append(f"its second party on {linkability['counted']:,} of {original.height:,} records")
     found: dict[str, Any] = {
         "linkage": linkage.as_dict(),
         "inference": inference,
@@ -58,6 +60,4 @@ def run_attacks(
             anonymeter, table, original, release, party=party, sensitive=sensitive, control=control, seed=seed
         )
         samples.append(f"anonymeter's attacks on {found['anonymeter']['linkability']['targets']:,} records")
-    if linkability is not None and linkability["counted"] < original.height:
-        samples.append(f"its second party on {linkability['counted']:,} of {original.height:,} records")
     return found, samples

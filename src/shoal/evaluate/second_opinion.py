@@ -6,14 +6,13 @@ into its format by drawing, for every cell, one of the values that the cell cove
 (see `spread`): what a recipient would do who wants exact values. Its attacks then look for the nearest drawn records,
 where ours look for all records that contain a person.
 
-The tables are handed over in a private folder that is deleted afterwards.
+The tables are handed over through a pipe, never through a file.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,14 +69,11 @@ def ask_anonymeter(
         "seed": seed,
         "number": number,
     }
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        (folder / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
-        for name, frame in (("original", original), ("release", release), ("control", control)):
-            if frame is not None:
-                frame.select(wanted).write_csv(folder / f"{name}.csv")
-        call = [str(python), "-I", str(PROGRAM), place]
-        done = subprocess.run(call, capture_output=True, text=True, check=False)
+    frames = {"original": original, "release": release, "control": control}
+    tables = {name: frame.select(wanted).write_csv() for name, frame in frames.items() if frame is not None}
+    call = [str(python), "-I", "-X", "utf8", str(PROGRAM)]
+    asked = json.dumps({**questions, "tables": tables})
+    done = subprocess.run(call, input=asked, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         # What it printed may hold cell values, so it is not repeated.
         raise InputError(Problem("anonymeter-failed", f"anonymeter ended with code {done.returncode}"))

@@ -1,21 +1,21 @@
 """Asks anonymeter about a table. Run by a Python of its own that has anonymeter, which needs an older numpy:
 
-    python -I second_opinion_program.py FOLDER
+    python -I second_opinion_program.py < questions.json
 
-FOLDER holds original.csv, release.csv, perhaps control.csv, and questions.json: {"numeric": [...], "parties": [[...],
-[...]], "secret": name or null, "attacks": 1000, "seed": 0, "number": a column name that no table has}. Prints one JSON
-object. Nothing of Shoal is imported here.
+The questions are {"tables": {"original": CSV text, "release": ..., perhaps "control": ...}, "numeric": [...],
+"parties": [[...], [...]], "secret": name or null, "attacks": 1000, "seed": 0, "number": a column name that no table
+has}. Prints one JSON object. Nothing of Shoal is imported here.
 
 Linkability is asked twice: as it is, where the nearest record of many that are equally near is taken by accident, and
 with parties that agreed on an order of the records for this case. So is inference: by the nearest record, and by a
 decision tree, which knows the commonest value among equal records.
 """
 
+import io
 import json
 import logging
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,10 @@ FAR = 1e9  # makes the agreed order count only between records that are equally 
 ATTEMPTS = 20  # conditions that are tried for each that is wanted
 
 
-def read(path: Path, numeric: list[str]) -> Any:
-    if not path.is_file():
+def read(text: str | None, numeric: list[str]) -> Any:
+    if text is None:
         return None
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     for name in numeric:
         table[name] = pd.to_numeric(table[name], errors="coerce")
     return table
@@ -133,11 +133,10 @@ def singling_out(tables: dict[str, Any], known: list[str], number: str, attacks:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
-    questions = json.loads((folder / "questions.json").read_text(encoding="utf-8"))
+    questions = json.load(sys.stdin)
     parties, numeric, secret = questions["parties"], questions["numeric"], questions["secret"]
     number, seed = questions["number"], questions["seed"]
-    tables = {name: read(folder / f"{name}.csv", numeric) for name in ("original", "release", "control")}
+    tables = {name: read(questions["tables"].get(name), numeric) for name in ("original", "release", "control")}
     attacks = min([questions["attacks"], *(len(table) for table in tables.values() if table is not None)])
     np.random.seed(seed)  # anonymeter draws from the global generator
     known = [*parties[0], *parties[1]]

@@ -146,27 +146,15 @@ def refresh(geometry: Any, safety: Any, block: Any, group: Any, outline: Any) ->
 @kernel
 def deficit_after(safety: Any, row: Any, size: Any, leaving: Any, joining: Any) -> Any:
     """The deficit with one record out and another in (-1: nobody); the row is left as it was."""
-    codes, starts = safety.codes, safety.starts
-    distinct = starts[-1]
-    for column in range(codes.shape[0]):
-        if leaving >= 0:
-            slot = starts[column] + codes[column, leaving]
-            row[slot] -= 1
-            row[distinct + column] -= row[slot] == 0
-        if joining >= 0:
-            slot = starts[column] + codes[column, joining]
-            row[distinct + column] += row[slot] == 0
-            row[slot] += 1
+    if leaving >= 0:
+        remove_record(safety, row, leaving)
+    if joining >= 0:
+        add_record(safety, row, joining)
     deficit = group_deficit(safety, row, size - (leaving >= 0) + (joining >= 0))
-    for column in range(codes.shape[0]):
-        if joining >= 0:
-            slot = starts[column] + codes[column, joining]
-            row[slot] -= 1
-            row[distinct + column] -= row[slot] == 0
-        if leaving >= 0:
-            slot = starts[column] + codes[column, leaving]
-            row[distinct + column] += row[slot] == 0
-            row[slot] += 1
+    if joining >= 0:
+        remove_record(safety, row, joining)
+    if leaving >= 0:
+        add_record(safety, row, leaving)
     return deficit
 
 

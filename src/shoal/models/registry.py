@@ -12,7 +12,6 @@ separators `: + = ,` in it is written with a backslash before the separator.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.models.alpha_k import AlphaK, ConfidenceBound
@@ -43,7 +42,6 @@ _CLASSES: tuple[type[Model], ...] = (
 _BY_NAME: dict[str, type[Model]] = {kind.name: kind for kind in _CLASSES}
 
 Reader = Callable[[str, list[str]], Model]
-OneColumn = TypeVar("OneColumn", bound=Model)
 
 
 def model_names() -> tuple[str, ...]:

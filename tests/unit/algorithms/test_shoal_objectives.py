@@ -93,9 +93,10 @@ def test_the_label_parts_equal_rows_and_keeps_the_records(table: EncodedTable) -
 def test_bad_objectives(table: EncodedTable) -> None:
     with pytest.raises(ValueError, match="objective"):
         Shoal(objective="beauty")
-    for column in (None, "labell"):
-        with pytest.raises(InputError):
-            Shoal(objective="class", class_column=column).cluster(table, Requirement.of([KAnonymity(K)]), Context())
+    with pytest.raises(ValueError, match="class label"):
+        Shoal(objective="class")
+    with pytest.raises(InputError, match="no such class label"):
+        Shoal(objective="class", class_column="labell").cluster(table, Requirement.of([KAnonymity(K)]), Context())
 
 
 def test_a_search_that_is_stopped_gives_the_best_so_far(table: EncodedTable) -> None:

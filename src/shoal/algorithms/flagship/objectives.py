@@ -22,11 +22,13 @@ OBJECTIVES = ("gcp", "distortion", "discernibility", "class")
 _SIZE_SHARE = 0.1
 
 
-def objective_table(table: EncodedTable, objective: str, class_column: str | None) -> EncodedTable:
+def objective_table(table: EncodedTable, objective: str, class_column: str | None = None) -> EncodedTable:
     """The table whose loss is the objective (but for the price of large groups)."""
     if objective == "distortion":
         return replace(table, attributes=tuple(_lifted(one) for one in table.attributes))
-    return _with_label(table, class_column) if objective == "class" else table
+    if objective == "class" and class_column is not None:
+        return _with_label(table, class_column)
+    return table
 
 
 def size_price(table: EncodedTable, objective: str, k: int) -> float:
@@ -41,11 +43,8 @@ def _lifted(attribute: EncodedAttribute) -> EncodedAttribute:
     return replace(attribute, kind=Kind.TREE, level_cost=costs)
 
 
-def _with_label(table: EncodedTable, class_column: str | None) -> EncodedTable:
+def _with_label(table: EncodedTable, class_column: str) -> EncodedTable:
     """One more attribute without a hierarchy. Rows that were equal are parted by their labels."""
-    if class_column is None:
-        message = "the objective 'class' needs a class label"
-        raise InputError(Problem("no-class", message, hint="name it with --class"))
     if class_column not in table.columns:
         hint = did_you_mean(class_column, list(table.columns))
         raise InputError(Problem("unknown-column", "there is no such class label", class_column, hint))
