@@ -58,11 +58,16 @@ class Run:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
+        self.end_if_refused()
         self.progress(Progress(name, 0.0))
         start = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
         self.progress(Progress(name, 1.0))
+
+    def end_if_refused(self) -> None:
+        if self.stop.refused:
+            raise KeyboardInterrupt
 
     def show(self, name: str, value: Any) -> None:
         if self.trace is not None:
@@ -214,6 +219,7 @@ def _release(this: Run, work: Work) -> Result:
         context = Context(job.seed, threads_of(job), this.progress, this.stop)
         clustering = cluster_table(work.table, work.requirement, work.algorithm, context, job.suppression_limit)
         this.show("cluster", clustering)
+    this.end_if_refused()
     if this.stop.asked and not this.stop.keep():
         raise KeyboardInterrupt
     with this.stage("recode"):
@@ -231,6 +237,7 @@ def _release(this: Run, work: Work) -> Result:
             this.show("evaluate", scores)
         result = _result(this, work, clustering, released, verification, scores, sha256)
         _write_texts(this, work, published, result, outputs)
+        this.end_if_refused()
     return result
 
 

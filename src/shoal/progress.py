@@ -34,6 +34,7 @@ class StopRequest:
     def __init__(self, keep: Callable[[], bool] = lambda: True) -> None:
         self.keep = keep
         self.asked = False
+        self.refused = False
         self._listening = False
 
     def ask(self) -> bool:
@@ -42,6 +43,12 @@ class StopRequest:
             return False
         self.asked = True
         return True
+
+    def refuse(self) -> None:
+        """End the run without a release. Whoever calls this raises KeyboardInterrupt too; but an exception that is
+        raised while compiled code calls back into Python is lost, so the run looks here before each of its stages.
+        """
+        self.asked = self.refused = True
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -40,6 +40,7 @@ def stop_on_interrupt(choice: OnInterrupt, bar: ProgressBar) -> Iterator[StopReq
 
     def heard(number: int, frame: FrameType | None) -> None:
         if choice is OnInterrupt.NOTHING or not stop.ask():
+            stop.refuse()
             raise KeyboardInterrupt
         print_note("Ending the search; Ctrl-C again ends everything.")
 

@@ -1,0 +1,51 @@
+"""A run that is told to end without a release writes nothing, even when the exception that says so is lost."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+import shoal
+from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
+from shoal.cli.output import ProgressBar
+from shoal.pipeline import run
+from shoal.progress import Progress
+
+NOTHING = ctypes.CFUNCTYPE(None)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> shoal.Job:
+    rows = "\n".join(f"{n % 41},{n * 7919 % 53}" for n in range(300))
+    (tmp_path / "people.csv").write_text("a,b\n" + rows + "\n")
+    return shoal.Job(
+        input=tmp_path / "people.csv",
+        output=tmp_path / "out.csv",
+        certificate=tmp_path / "proof.json",
+        quasi=("a", "b"),
+        k=3,
+    )
+
+
+@pytest.mark.parametrize("stage", ["read", "cluster", "verify", "evaluate"])
+@pytest.mark.parametrize("choice", [OnInterrupt.NOTHING, OnInterrupt.BEST])
+def test_a_lost_interrupt_is_heard_at_the_next_stage(
+    job: shoal.Job, tmp_path: Path, stage: str, choice: OnInterrupt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The compiler calls Python while it loads a kernel; what is raised there is shown and forgotten.
+    lost: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: lost.append(what.exc_type))
+    press = NOTHING(lambda: signal.raise_signal(signal.SIGINT))
+
+    def watch(event: Progress) -> None:
+        if event.stage == stage and event.fraction == 0.0:
+            press()
+
+    with stop_on_interrupt(choice, ProgressBar(quiet=True)) as stop, pytest.raises(KeyboardInterrupt):
+        run(job, progress=watch, stop=stop)
+    assert lost == [KeyboardInterrupt]
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
