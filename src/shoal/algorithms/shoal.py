@@ -8,7 +8,8 @@ Steps
 3. Rounds (`flagship.refine`): the groups are cut into blocks of neighbours, each time differently. Inside a block
    single records move and change places while the temperature falls (simulated annealing, S. Kirkpatrick et al.,
    1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
-   and grown anew, and kept if they lose no more (large neighbourhood search, P. Shaw, 1998).
+   and grown anew, and kept if they lose no more, or little more while there is heat (large neighbourhood search,
+   P. Shaw, 1998, with an annealed acceptance). Groups that lose much are tried more often.
    With models besides k-anonymity the groups are then made safe by the shared repair, and the rounds go on from
    there, without heat: a move, swap or rebuild that would make a group less safe is not made.
 4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
@@ -122,7 +123,7 @@ class Shoal(Algorithm):
             for number, plan in enumerate(rounds):
                 if context.stop.asked:
                     break
-                cold = replace(plan, power=0.0, hot=0.0, cold=0.0)
+                cold = replace(plan, power=0.0, hot=0.0, cold=0.0, heat=0.0)
                 group, energy = refine(problem, group, cold, 0.0, context, len(rounds) + number)
                 context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=energy / problem.scale)
         return group, energy

@@ -90,16 +90,13 @@ def anneal(
     hot: Any,
     cold: Any,
     partners: Any,
-    some: Any,
-    chosen: Any,
     random: Any,
 ) -> Any:
     """Try moves and swaps at a temperature that falls from hot to cold; returns how many were taken.
 
-    A trial takes a random item and a group near it. If its group can spare it, it may move; otherwise it
-    may change places with one of a few random members of that group. At no temperature nothing gets worse.
-
-    IN  some, chosen  int64: only these items and groups take part; both empty: all of them
+    A trial takes a random item, of two the one whose group loses more, and a group near it. If its group can spare
+    it, it may move; otherwise it may change places with one of a few random members of that group. At no temperature
+    nothing gets worse.
     """
     items = state.group.shape[0]
     taken = 0
@@ -107,12 +104,11 @@ def anneal(
     temperature = hot
     for _ in range(trials):
         temperature *= cooling
-        if chosen.shape[0] > 0:
-            item = some[random_below(random, some.shape[0])]
-            other = chosen[random_below(random, chosen.shape[0])]
-        else:
-            item = random_below(random, items)
-            other = neighbour_group(state, near, item, random)
+        item = random_below(random, items)
+        rival = random_below(random, items)
+        if state.energy[state.group[rival]] > state.energy[state.group[item]]:
+            item = rival
+        other = neighbour_group(state, near, item, random)
         group = state.group[item]
         if other < 0 or other == group or state.weight[item] > 1 or state.held[other] == 0:
             continue

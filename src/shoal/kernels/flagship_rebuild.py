@@ -7,19 +7,24 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
-from shoal.kernels.flagship_anneal import anneal
 from shoal.kernels.flagship_grow import grow_groups
 from shoal.kernels.flagship_guard import refill_guard
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
 from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item
 
+_RIVALS = 3  # a group that loses much is chosen more often: the one that loses most of these and one more
+
 
 @kernel
 def _choose(state: Any, near: Any, wanted: Any, chosen: Any, most: Any, random: Any) -> Any:
     """Up to `wanted` neighbouring groups of single records with at most `most` members together."""
-    item = random_below(random, state.group.shape[0])
-    group = state.group[item]
+    items = state.group.shape[0]
+    group = state.group[random_below(random, items)]
+    for _ in range(_RIVALS):
+        rival = state.group[random_below(random, items)]
+        if state.energy[rival] > state.energy[group]:
+            group = rival
     if state.size[group] > state.held[group] or state.held[group] > most:
         return 0
     chosen[0] = group
@@ -45,8 +50,8 @@ def _choose(state: Any, near: Any, wanted: Any, chosen: Any, most: Any, random: 
 
 
 @kernel
-def _gather(state: Any, pool: Any, chosen: Any, found: Any, items: Any, before: Any) -> Any:
-    """Copy the members of the chosen groups into the pool; remember where they were."""
+def _gather(state: Any, small: Any, pool: Any, chosen: Any, found: Any, items: Any, before: Any) -> Any:
+    """Copy the members of the chosen groups into the pool and the small state; remember where they were."""
     count = 0
     for number in range(found):
         start = state.first[chosen[number]]
@@ -57,9 +62,9 @@ def _gather(state: Any, pool: Any, chosen: Any, found: Any, items: Any, before: 
             pool.names[count] = count
             pool.weights[count] = 1
             for layer in range(state.features.shape[1]):
-                pool.columns[layer, count] = state.features[item, layer]
+                pool.columns[layer, count] = small.features[count, layer] = state.features[item, layer]
             for interval in range(state.numbers.shape[1]):
-                pool.numbers[interval, count] = state.numbers[item, interval]
+                pool.numbers[interval, count] = small.numbers[count, interval] = state.numbers[item, interval]
             count += 1
     return count
 
@@ -93,22 +98,49 @@ def _place_all(state: Any, chosen: Any, found: Any, items: Any, groups: Any, cou
 
 
 @kernel
+def _keep(
+    state: Any, small: Any, guard: Any, chosen: Any, total: Any, items: Any, before: Any, after: Any, count: Any
+) -> Any:
+    """Make the groups of the small state those of the block, unless they are less safe; True if they are kept."""
+    unsafe = 0.0
+    if guard is not None:
+        for number in range(total):
+            unsafe += guard.deficit[chosen[number]]
+    for place in range(count):
+        after[place] = chosen[small.group[place]]
+    _place_all(state, chosen, total, items, after, count)
+    if guard is not None:
+        if refill_guard(guard, state, chosen, total) > unsafe + 1e-9:
+            _place_all(state, chosen, total, items, before, count)
+            refill_guard(guard, state, chosen, total)
+            return False
+    return True
+
+
+@kernel
 def rebuild(
     state: Any,
+    small: Any,
     near: Any,
     guard: Any,
     pool: Any,
     k: Any,
     trials: Any,
-    tries: Any,
     widest: Any,
     noise: Any,
     fewer: Any,
+    heat: Any,
     random: Any,
 ) -> Any:
-    """Dissolve and rebuild `trials` sets of 2 to `widest` neighbouring groups; returns how often this was kept."""
+    """Dissolve and rebuild `trials` sets of 2 to `widest` neighbouring groups; returns how often this was kept.
+
+    Kept is what is no worse, and at a temperature `heat` also what is a little worse, the less likely the worse.
+
+    IN/OUT small  a state of a few groups where new ones are tried, so that a failure touches nothing else; clear
+    """
     most = pool.names.shape[0]
-    chosen = np.empty(most // k + widest, dtype=np.int64)
+    chosen = np.empty(small.size.shape[0], dtype=np.int64)
+    numbers = np.arange(max(most, small.size.shape[0]))
     items = np.empty(most, dtype=np.int64)
     before = np.empty(most, dtype=np.int64)
     after = np.empty(most, dtype=np.int64)
@@ -121,14 +153,12 @@ def rebuild(
     taken = 0
     for _ in range(trials):
         found = _choose(state, near, 2 + random_below(random, widest - 1), chosen, most, random)
-        old = unsafe = 0.0
+        old = 0.0
         for number in range(found):
             old += state.energy[chosen[number]]
-            if guard is not None:
-                unsafe += guard.deficit[chosen[number]]
         if old <= 0.0:
             continue
-        count = _gather(state, pool, chosen, found, items, before)
+        count = _gather(state, small, pool, chosen, found, items, before)
         total = found
         while total < count // k and spares > 0:
             spares -= 1
@@ -151,25 +181,14 @@ def rebuild(
             random,
             after,
         )
-        for place in range(count):
-            if after[place] >= 0:
-                after[place] = chosen[after[place]]
-        new = _place_all(state, chosen, total, items, after, count)
-        less_safe = False
-        if guard is not None:
-            less_safe = refill_guard(guard, state, chosen, total) > unsafe + 1e-9
-        if tries > 0 and not less_safe:
-            anneal(state, near, guard, k, tries * count, 0.0, 0.0, 1, items[:count], chosen[:total], random)
-            new = 0.0
-            for number in range(total):
-                new += state.energy[chosen[number]]
-        if new <= old and not less_safe:
-            taken += 1
-        else:
-            _place_all(state, chosen, total, items, before, count)
-            if guard is not None:
-                refill_guard(guard, state, chosen, total)
         for number in range(total):
+            small.room[number] = state.room[chosen[number]]
+        new = _place_all(small, numbers, total, numbers, after, count)
+        allowed = old - heat * np.log(random_unit(random)) if heat > 0.0 else old
+        if new <= allowed and _keep(state, small, guard, chosen, total, items, before, after, count):
+            taken += 1
+        for number in range(total):
+            clear_group(small, number, False)
             if state.size[chosen[number]] == 0:
                 spare[spares] = chosen[number]
                 spares += 1

@@ -30,7 +30,7 @@ def table() -> EncodedTable:
     records = 400
     made = encode_simple(
         {
-            "age": random.integers(20, 70, records).tolist(),
+            "age": random.integers(20, 24, records).tolist(),
             "place": random.choice(list("abcdefgh"), records).tolist(),
             "colour": random.choice(["red", "green", "blue", "grey"], records).tolist(),
         },

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state, random_state
+from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state, random_state, small_state
 from shoal.algorithms.flagship.construct import renumber
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
@@ -22,7 +22,6 @@ from shoal.kernels.flagship_state import State, measure_all
 from shoal.kernels.safety import row_length
 from shoal.progress import StopRequest
 
-_NOBODY = np.empty(0, dtype=np.int64)
 _PIECE = 2_000_000  # trials between two chances to interrupt
 _NEAR_PART = 4_000  # rows that are compared with each other
 
@@ -40,10 +39,10 @@ class Round:
     near_share: int = 16  # of 16 choices of a neighbouring group, so many go by the nearest rows
     neighbours: int = 8  # how many nearest rows and candidate groups are known
     partners: int = 3  # whom a record may change places with, per trial
-    polish: int = 1  # moves and swaps after a rebuild, per record
     widest: int = 4  # groups that are rebuilt together
     noise: float = 0.1  # in the choice of records that join a group
     fewer: int = 4  # of 16 rebuilds, so many make one group less
+    heat: float = 0.0  # temperature of the rebuilds
 
 
 def refine(
@@ -63,8 +62,9 @@ def refine(
 
     refined = np.empty_like(group)
     used, energy = 0, 0.0
-    for block, (local, part) in zip(blocks, context.map(work, range(len(blocks))), strict=True):
-        refined[block] = local + used
+    largest_first = sorted(range(len(blocks)), key=lambda number: -blocks[number].shape[0])  # no thread waits for long
+    for number, (local, part) in zip(largest_first, context.map(work, largest_first), strict=True):
+        refined[blocks[number]] = local + used
         used += int(local.max()) + 1
         energy += part
     return refined, energy
@@ -87,11 +87,11 @@ def search_block(
     guard = make_guard(problem, items, state)
     for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), unit * plan.hot, unit * plan.cold):
         if not stop.asked:
-            anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, _NOBODY, _NOBODY, random)
+            anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, random)
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
         measure_all(state)
-    _rebuild(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), random, stop)
+    _rebuild(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), unit, random, stop)
     return state
 
 
@@ -177,14 +177,18 @@ def _rebuild(
     k: int,
     plan: Round,
     rebuilds: int,
+    unit: float,
     random: NDArray[np.uint64],
     stop: StopRequest,
 ) -> None:
     items, layers = state.features.shape
-    pool = make_pool(min(items, 6 * k + 4), layers, state.numbers.shape[1], state.step.shape[0])
+    most = min(items, 6 * k + 4)
+    pool = make_pool(most, layers, state.numbers.shape[1], state.step.shape[0])
+    small = small_state(state, most, most // k + plan.widest)
+    heat = plan.heat * unit
     while rebuilds > 0 and not stop.asked:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))
-        rebuild(state, near, guard, pool, k, part, plan.polish, plan.widest, plan.noise, plan.fewer, random)
+        rebuild(state, small, near, guard, pool, k, part, plan.widest, plan.noise, plan.fewer, heat, random)
         rebuilds -= part
 
 

@@ -33,7 +33,7 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
     steps = effort * share
     large = problem.items > 4 * _FULL
     small_k = problem.k <= _SMALL_K
-    tries = ((0.1, 1.5),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 5) * effort)))]
+    tries = ((0.1, 1.5),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 4) * effort)))]
     return Schedule(
         starts=3 if problem.items <= _FEW else 1,
         grown_reach=500 if large else max(1_500, min(6_000, 300 * problem.k)),
@@ -48,30 +48,37 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
     """Rounds that cool down. The figures come from trials on adult: how much loss a second of each step saves."""
     small_k = problem.k <= _SMALL_K
     has_trees = bool(problem.saturates.any())
-    count = max(2, min(24, round(5 * steps**0.5)))
     power = 0.0 if small_k and has_trees else 0.3 if has_trees else 0.35
     if small_k:
-        trials, partners, rebuilds, widest = (200.0, 3, 18.0, 4) if has_trees else (120.0, 6, 40.0, 3)
-        rebuilds *= min(5, problem.k)
+        count = max(2, min(30, round(10 * steps**0.5)))
+        trials, partners = (60.0, 3) if has_trees else (40.0, 6)
+        trials *= steps**0.5
+        rebuilds, widest = (22.0, 4) if has_trees else (38.0, 3)
+        rebuilds *= min(5, problem.k) * steps
+        heat = 2.0
     else:
-        trials, partners, widest = (110.0 if has_trees else 170.0), 6, 4
-        rebuilds = 125.0 / problem.k**0.25 if has_trees else 400.0 / problem.k**0.5
+        count = max(2, min(24, round((8 if has_trees else 5) * steps**0.5)))
+        trials, partners, widest = (50.0 if has_trees else 130.0) * steps, 6, 4
+        rebuilds = (210.0 / problem.k**0.25 if has_trees else 440.0 / problem.k**0.5) * steps
+        heat = 3.0 if has_trees else 6.0
+    heat *= min(1.0, steps)
     hot, cold = (0.15, 0.02) if small_k and has_trees else (0.2, 0.04) if has_trees else (0.15, 0.03)
-    block = 7_000 if small_k else 22_000
+    block = 16_000 if small_k else 22_000
     if large:
         block = max(1_500, min(block, 100 * problem.k))
     return tuple(
         Round(
             block_size=block,
-            trials=trials * steps / count,
+            trials=trials / count,
             hot=hot * (cold / hot) ** (number / count),
             cold=hot * (cold / hot) ** ((number + 1) / count),
             power=power * (1.0 - number / (count - 1)),
-            rebuilds=rebuilds * steps / count,
+            rebuilds=rebuilds / count,
             near_share=16 if small_k else 12,
             neighbours=8 if small_k or has_trees else 5,
             partners=partners,
             widest=widest,
+            heat=heat * (1.0 - number / (count - 1)) ** 2,
         )
         for number in range(count)
     )
