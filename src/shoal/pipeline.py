@@ -147,6 +147,8 @@ def _check_and_encode(this: Run, given: Any | None) -> Work:
     problems: list[Problem] = list(this.earlier)
     settings = check_settings(job, problems, this.models)
     requirement = settings.requirement.count_persons(job.person) if settings.requirement is not None else None
+    if settings.algorithm is not None and not problems:
+        settings.algorithm.prepare()
     source = schema = None
     with this.stage("read"):
         try:

@@ -89,6 +89,9 @@ class Algorithm(ABC):
     takes_sets: ClassVar[bool] = False  # True: it has its own way with several quasi-identifier sets
     takes_priorities: ClassVar[bool] = True  # False: it adds up no losses of attributes, so none can weigh more
 
+    def prepare(self) -> None:  # noqa: B027  (most algorithms have nothing to do)
+        """Called before the table is read: begin what takes time and needs no data."""
+
     @abstractmethod
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         """Put every record of the table into a group."""

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
+from shoal.algorithms.flagship.compile_search import begin_compiling, end_compiling
 from shoal.algorithms.flagship.construct import classed_groups, grown_groups, renumber, total_energy
 from shoal.algorithms.flagship.levels import Prices
 from shoal.algorithms.flagship.objectives import OBJECTIVES, objective_table, size_price
@@ -70,6 +71,10 @@ class Shoal(Algorithm):
         """The effort as a number."""
         return _EFFORTS[self.effort] if isinstance(self.effort, str) else float(self.effort)
 
+    def prepare(self) -> None:
+        """On the first run on a machine, a second process compiles the kernels of the refinement."""
+        begin_compiling()
+
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         if table.records < requirement.k:
             message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
@@ -77,10 +82,10 @@ class Shoal(Algorithm):
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         target = objective_table(table, self.objective, self.class_column)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
+        bound = lower_bound(table, requirement.k, context)
         group, energy = self._searched(target, problem, context)
         if safety is not None and requirement.monotone:
             group, energy = self._searched_safely(target, problem, requirement, group, context)
-        bound = lower_bound(table, requirement.k, context)
         context.report(1.0, loss=energy / problem.scale)
         notes = [_STOPPED] if context.stop.asked else []
         return Clustering(
@@ -94,6 +99,7 @@ class Shoal(Algorithm):
         schedule = make_schedule(problem, self.steps)
         free = replace(problem, safety=None)
         starts = _starts(table, free, schedule, context)
+        end_compiling()
         whole = (0.85 if problem.safety is None else 0.5) / (len(starts) * len(schedule.rounds))
         done = 0
         best = starts[0]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, Problem, did_you_mean
@@ -75,6 +74,8 @@ def _from_spec(spec: object, values: Sequence[str], column: str, base_folder: Pa
         return _from_name(spec, values, column, base_folder)
     if isinstance(spec, Mapping):
         return _from_mapping(spec, values, column)
+    import narwhals as nw  # not needed for files, and slow to load
+
     frame = nw.from_native(spec, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_rows(frame.rows(), column)

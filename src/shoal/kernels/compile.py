@@ -53,9 +53,9 @@ if _cache_folder:
     setattr(numba.config, "CACHE_DIR", _cache_folder)  # noqa: B010  (the module's own types do not know it)
 
 
-def must_compile() -> bool:
-    """True if nothing has been compiled on this machine yet, so that the first run will take some seconds longer."""
-    return not _cache_folder or next(Path(_cache_folder).glob("kernels_*/*.nbi"), None) is None
+def must_compile(kernel: str = "") -> bool:
+    """True if a kernel (file.function), or any at all, has not been compiled on this machine yet; it takes seconds."""
+    return not _cache_folder or next(Path(_cache_folder).glob(f"kernels_*/{kernel}*.nbi"), None) is None
 
 
 def kernel(function: Function) -> Function:

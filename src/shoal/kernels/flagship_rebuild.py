@@ -50,7 +50,7 @@ def _choose(state: Any, near: Any, wanted: Any, chosen: Any, most: Any, random: 
 
 
 @kernel
-def _gather(state: Any, small: Any, pool: Any, chosen: Any, found: Any, items: Any, before: Any) -> Any:
+def gather_members(state: Any, small: Any, pool: Any, chosen: Any, found: Any, items: Any, before: Any) -> Any:
     """Copy the members of the chosen groups into the pool and the small state; remember where they were."""
     count = 0
     for number in range(found):
@@ -70,7 +70,7 @@ def _gather(state: Any, small: Any, pool: Any, chosen: Any, found: Any, items: A
 
 
 @kernel
-def _place_all(state: Any, chosen: Any, found: Any, items: Any, groups: Any, count: Any) -> Any:
+def place_members(state: Any, chosen: Any, found: Any, items: Any, groups: Any, count: Any) -> Any:
     """Empty the chosen groups and fill them by `groups` (-1: where it costs least). Returns their energy."""
     for number in range(found):
         clear_group(state, chosen[number], False)
@@ -108,10 +108,10 @@ def _keep(
             unsafe += guard.deficit[chosen[number]]
     for place in range(count):
         after[place] = chosen[small.group[place]]
-    _place_all(state, chosen, total, items, after, count)
+    place_members(state, chosen, total, items, after, count)
     if guard is not None:
         if refill_guard(guard, state, chosen, total) > unsafe + 1e-9:
-            _place_all(state, chosen, total, items, before, count)
+            place_members(state, chosen, total, items, before, count)
             refill_guard(guard, state, chosen, total)
             return False
     return True
@@ -158,7 +158,7 @@ def rebuild(
             old += state.energy[chosen[number]]
         if old <= 0.0:
             continue
-        count = _gather(state, small, pool, chosen, found, items, before)
+        count = gather_members(state, small, pool, chosen, found, items, before)
         total = found
         while total < count // k and spares > 0:
             spares -= 1
@@ -183,7 +183,7 @@ def rebuild(
         )
         for number in range(total):
             small.room[number] = state.room[chosen[number]]
-        new = _place_all(small, numbers, total, numbers, after, count)
+        new = place_members(small, numbers, total, numbers, after, count)
         allowed = old - heat * np.log(random_unit(random)) if heat > 0.0 else old
         if new <= allowed and _keep(state, small, guard, chosen, total, items, before, after, count):
             taken += 1

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import narwhals.stable.v1 as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -44,6 +43,8 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     if isinstance(frame, pl.DataFrame):
         _check_polars(frame)
         return frame, PolarsRestore()
+    import narwhals.stable.v1 as nw  # not needed for files, and slow to load
+
     if nw.dependencies.is_pandas_dataframe(frame):
         _check_names(list(frame.columns))
         return pandas_to_polars(frame), PandasRestore(frame)

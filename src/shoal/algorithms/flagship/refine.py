@@ -14,7 +14,7 @@ from shoal.algorithms.flagship.construct import renumber
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
 from shoal.kernels.flagship_blocks import cut_blocks
-from shoal.kernels.flagship_grow import make_pool
+from shoal.kernels.flagship_grow import Pool, make_pool
 from shoal.kernels.flagship_guard import Guard, refill_guard
 from shoal.kernels.flagship_near import Near, nearest_rows
 from shoal.kernels.flagship_rebuild import rebuild
@@ -91,7 +91,7 @@ def search_block(
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
         measure_all(state)
-    _rebuild(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), unit, random, stop)
+    rebuild_groups(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), unit, random, stop)
     return state
 
 
@@ -121,12 +121,13 @@ def find_near(
     if plan.near_share > 0:
         for part in _near_parts(state, starts, random):
             nearest[part] = _nearest_of_part(state, starts, part, plan.neighbours)
+    nobody = np.zeros((1, 1), dtype=np.int64)
     return Near(
         row=np.repeat(np.arange(starts.shape[0]), count),
         first=starts,
         count=count,
         nearest=nearest,
-        candidates=candidate_groups(state, plan.neighbours),
+        candidates=candidate_groups(state, plan.neighbours) if plan.near_share < 16 else nobody,
         share=np.array([plan.near_share], dtype=np.int64),
     )
 
@@ -170,7 +171,15 @@ def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:
     return candidates
 
 
-def _rebuild(
+def rebuild_room(state: State, k: int, widest: int) -> tuple[Pool, State]:
+    """Where groups are dissolved and grown anew: a pool of items and a state of a few groups."""
+    items, layers = state.features.shape
+    most = min(items, 6 * k + 4)
+    pool = make_pool(most, layers, state.numbers.shape[1], state.step.shape[0])
+    return pool, small_state(state, most, most // k + widest)
+
+
+def rebuild_groups(
     state: State,
     near: Near,
     guard: Guard | None,
@@ -181,10 +190,8 @@ def _rebuild(
     random: NDArray[np.uint64],
     stop: StopRequest,
 ) -> None:
-    items, layers = state.features.shape
-    most = min(items, 6 * k + 4)
-    pool = make_pool(most, layers, state.numbers.shape[1], state.step.shape[0])
-    small = small_state(state, most, most // k + plan.widest)
+    """Dissolve and rebuild so many sets of groups of a block."""
+    pool, small = rebuild_room(state, k, plan.widest)
     heat = plan.heat * unit
     while rebuilds > 0 and not stop.asked:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))

@@ -50,22 +50,22 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
     has_trees = bool(problem.saturates.any())
     power = 0.0 if small_k and has_trees else 0.3 if has_trees else 0.35
     if small_k:
-        count = max(2, min(30, round(10 * steps**0.5)))
-        trials, partners = (60.0, 3) if has_trees else (40.0, 6)
+        count = max(5, min(30, round(10 * steps**0.5)))
+        trials, partners = (10.0, 3) if has_trees else (30.0, 6)
         trials *= steps**0.5
-        rebuilds, widest = (22.0, 4) if has_trees else (38.0, 3)
+        rebuilds, widest = (28.0, 4) if has_trees else (32.0, 3)
         rebuilds *= min(5, problem.k) * steps
         heat = 2.0
     else:
         count = max(2, min(24, round((8 if has_trees else 5) * steps**0.5)))
-        trials, partners, widest = (50.0 if has_trees else 130.0) * steps, 6, 4
-        rebuilds = (210.0 / problem.k**0.25 if has_trees else 440.0 / problem.k**0.5) * steps
+        trials, partners, widest = (20.0 + 0.4 * problem.k if has_trees else 170.0) * steps, 6, 4
+        rebuilds = (240.0 / problem.k**0.25 if has_trees else 440.0 / problem.k**0.5) * steps
         heat = 3.0 if has_trees else 6.0
     heat *= min(1.0, steps)
     hot, cold = (0.15, 0.02) if small_k and has_trees else (0.2, 0.04) if has_trees else (0.15, 0.03)
     block = 16_000 if small_k else 22_000
     if large:
-        block = max(1_500, min(block, 100 * problem.k))
+        block = max(2_500, min(block, 100 * problem.k))
     return tuple(
         Round(
             block_size=block,
