@@ -5,7 +5,7 @@ ORACLE ?= .venv-oracle
 ANONYMETER ?= .venv-anonymeter
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench experiments clean
+.PHONY: demo test check bench scaling experiments clean
 
 demo: $(VENV)/.demo
 	$(BIN)/shoal demo
@@ -22,7 +22,10 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.flagship --effort default,high
+	$(BIN)/python -m benchmarks.flagship --effort default,high --records 1000000 --variants hier --k 10
 	$(BIN)/python -m benchmarks.other_tables
+
+scaling: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.scaling
 
 experiments: $(VENV)/.dev

@@ -15,7 +15,7 @@ Exponents = dict[str, dict[str, float]]
 
 HEAD = """# How the algorithms scale
 
-Made by `python -m benchmarks.scaling --page docs/scaling.md` (a part of `make bench`) on a machine with {processors}
+Made by `python -m benchmarks.scaling --page docs/scaling.md` (`make scaling`) on a machine with {processors}
 cores, one thread per run, at k = {k}. Tables of up to 45,222 records are random parts of Adult's complete records with
 8 quasi-identifiers and their hierarchies; larger ones are drawn from it with noise (15 of 100 cells anew, ages moved by
 up to two years), so they have more distinct rows, as a larger country would. Times are processor seconds of the
