@@ -195,7 +195,7 @@ def test_blocks_hold_whole_groups_and_rows_in_order() -> None:
     assert sorted(np.concatenate(blocks).tolist()) == list(range(problem.items))
     seen = [set(group[block].tolist()) for block in blocks]
     assert sum(len(one) for one in seen) == len(set.union(*seen))
-    plan = make_schedule(problem, 1.0).rounds[0]
+    plan = replace(make_schedule(problem, 1.0).rounds[0], near_share=12)
     state = make_state(problem, blocks[0], renumber(group[blocks[0]]), count_values(5, 0.0, problem.records + 1))
     near = find_near(problem, blocks[0], state, plan, np.array([1], dtype=np.uint64))
     assert (near.nearest[:, 0] == np.arange(near.nearest.shape[0])).all()

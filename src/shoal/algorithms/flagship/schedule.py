@@ -11,7 +11,8 @@ from shoal.algorithms.flagship.refine import Round
 _FULL = 40_000  # items up to which every record gets all the steps
 _LEAST = 0.06  # share of the steps that is left to each record of a very large table
 _TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
-_FEW = 6_000  # tables up to this size are searched from several starts
+_FEW = 6_000  # tables up to this size are searched from several starts, with more steps per record the smaller they are
+_MORE = 4.0
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
 
 
@@ -29,7 +30,7 @@ class Schedule:
 
 def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
     """The schedule of a run. Temperatures are shares of the loss of an average record at the start of the round."""
-    share = min(1.0, max(_LEAST, (_FULL / problem.items) ** 0.85))
+    share = min(1.0, max(_LEAST, (_FULL / problem.items) ** 0.85)) * max(1.0, min(_MORE, _FEW / problem.items))
     steps = effort * share
     large = problem.items > 4 * _FULL
     small_k = problem.k <= _SMALL_K
@@ -75,7 +76,7 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
             power=power * (1.0 - number / (count - 1)),
             rebuilds=rebuilds / count,
             near_share=16 if small_k else 12,
-            neighbours=8 if small_k or has_trees else 5,
+            neighbours=4 if problem.items <= _FEW else 8 if small_k or has_trees else 5,
             partners=partners,
             widest=widest,
             heat=heat * (1.0 - number / (count - 1)) ** 2,
