@@ -11,7 +11,7 @@ Steps
    and grown anew, and kept if they lose no more, or little more while there is heat (large neighbourhood search,
    P. Shaw, 1998, with an annealed acceptance). Groups that lose much are tried more often.
    With models besides k-anonymity the groups are then made safe by the shared repair, and the rounds go on from
-   there, without heat: a move, swap or rebuild that would make a group less safe is not made.
+   there: a move, swap or rebuild that would make a group less safe is not made.
 4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
 
 Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
@@ -31,7 +31,7 @@ from shoal.algorithms.flagship.levels import Prices
 from shoal.algorithms.flagship.objectives import OBJECTIVES, objective_table, size_price
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups
 from shoal.algorithms.flagship.refine import refine
-from shoal.algorithms.flagship.schedule import Schedule, make_schedule
+from shoal.algorithms.flagship.schedule import Schedule, make_schedule, safe_rounds
 from shoal.algorithms.lower_bound import lower_bound
 from shoal.algorithms.repair import repair
 from shoal.encode.encoded_table import EncodedTable
@@ -122,17 +122,18 @@ class Shoal(Algorithm):
         group: IntegerArray,
         context: Context,
     ) -> tuple[IntegerArray, float]:
-        """Repair the groups, then search on from there; no step makes a group less safe or loses more."""
+        """Repair the groups, then search on from there; no step makes a group less safe."""
         group, energy = _made_safe(table, problem, requirement, group, context)
-        rounds = make_schedule(problem, self.steps).rounds
+        rounds = safe_rounds(problem, self.steps)
+        best = group, energy
         with context.stop.listening():
             for number, plan in enumerate(rounds):
                 if context.stop.asked:
                     break
-                cold = replace(plan, power=0.0, hot=0.0, cold=0.0, heat=0.0)
-                group, energy = refine(problem, group, cold, 0.0, context, len(rounds) + number)
-                context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=energy / problem.scale)
-        return group, energy
+                group, energy = refine(problem, group, plan, energy / problem.records, context, len(rounds) + number)
+                best = min(best, (group, energy), key=lambda one: one[1])
+                context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=best[1] / problem.scale)
+        return best
 
 
 def _starts(

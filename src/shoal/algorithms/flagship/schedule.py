@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shoal.algorithms.flagship.levels import Prices
 from shoal.algorithms.flagship.problem import SearchProblem
@@ -13,6 +13,7 @@ _LEAST = 0.06  # share of the steps that is left to each record of a very large 
 _TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
 _FEW = 6_000  # tables up to this size are searched from several starts, with more steps per record the smaller they are
 _MORE = 4.0
+_SAFE_TRIALS = 150.0  # per record, where there are models besides k-anonymity
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
 
 
@@ -30,8 +31,7 @@ class Schedule:
 
 def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
     """The schedule of a run. Temperatures are shares of the loss of an average record at the start of the round."""
-    share = min(1.0, max(_LEAST, (_FULL / problem.items) ** 0.85)) * max(1.0, min(_MORE, _FEW / problem.items))
-    steps = effort * share
+    steps = _steps(problem, effort)
     large = problem.items > 4 * _FULL
     small_k = problem.k <= _SMALL_K
     tries = ((0.1, 1.5),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 4) * effort)))]
@@ -43,6 +43,25 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
         prices=tuple(Prices(*one) for one in tries),
         rounds=_rounds(problem, steps, large),
     )
+
+
+def safe_rounds(problem: SearchProblem, effort: float) -> tuple[Round, ...]:
+    """The rounds of a search under models besides k-anonymity, from groups that hold them.
+
+    Single records find a safe way more often than whole groups do.
+    """
+    rounds = make_schedule(problem, effort).rounds
+    trials = _SAFE_TRIALS * _steps(problem, effort) ** 0.5 / len(rounds)
+    return tuple(
+        replace(plan, power=0.0, heat=0.0, trials=max(trials, plan.trials), rebuilds=0.3 * plan.rebuilds)
+        for plan in rounds
+    )
+
+
+def _steps(problem: SearchProblem, effort: float) -> float:
+    """The effort for each record: less of it in a very large table, more in a small one."""
+    share: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 0.85)) * max(1.0, min(_MORE, _FEW / problem.items))
+    return effort * share
 
 
 def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, ...]:
