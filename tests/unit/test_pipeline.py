@@ -32,14 +32,17 @@ def job(tmp_path: Path) -> shoal.Job:
 
 
 @pytest.mark.parametrize("stage", ["read", "cluster", "verify", "evaluate"])
-@pytest.mark.parametrize("choice", [OnInterrupt.NOTHING, OnInterrupt.BEST])
+@pytest.mark.parametrize(
+    ("choice", "number"),
+    [(OnInterrupt.NOTHING, signal.SIGINT), (OnInterrupt.BEST, signal.SIGINT), (OnInterrupt.BEST, signal.SIGTERM)],
+)
 def test_a_lost_interrupt_is_heard_at_the_next_stage(
-    job: shoal.Job, tmp_path: Path, stage: str, choice: OnInterrupt, monkeypatch: pytest.MonkeyPatch
+    job: shoal.Job, tmp_path: Path, stage: str, choice: OnInterrupt, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The compiler calls Python while it loads a kernel; what is raised there is shown and forgotten.
     lost: list[type[BaseException]] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: lost.append(what.exc_type))
-    press = NOTHING(lambda: signal.raise_signal(signal.SIGINT))
+    press = NOTHING(lambda: signal.raise_signal(number))
 
     def watch(event: Progress) -> None:
         if event.stage == stage and event.fraction == 0.0:

@@ -23,7 +23,7 @@ class OnInterrupt(StrEnum):
 
 @contextmanager
 def stop_on_interrupt(choice: OnInterrupt, bar: ProgressBar) -> Iterator[StopRequest]:
-    """While this is open, the first Ctrl-C ends a search that can end early; any other one ends the run.
+    """While this is open, the first Ctrl-C ends a search that can end early; any other one, or a kill, ends the run.
 
     Without a terminal nobody can be asked, and nothing is written.
     """
@@ -44,8 +44,13 @@ def stop_on_interrupt(choice: OnInterrupt, bar: ProgressBar) -> Iterator[StopReq
             raise KeyboardInterrupt
         print_note("Ending the search; Ctrl-C again ends everything.")
 
-    before = signal.signal(signal.SIGINT, heard)
+    def ended(number: int, frame: FrameType | None) -> None:
+        stop.refuse()
+        raise KeyboardInterrupt
+
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, heard), signal.SIGTERM: signal.signal(signal.SIGTERM, ended)}
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
