@@ -11,14 +11,14 @@ import os
 import subprocess
 import sys
 
-from shoal.kernels.compile import must_compile
+from shoal.kernels.compile import must_compile, remembers
 
 _running: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def compile_beside(module: str, kernel: str) -> None:
     """Run a module in another process if `kernel` (file.function) has not been compiled on this machine yet."""
-    if module in _running or (os.cpu_count() or 1) < 2 or not must_compile(kernel):
+    if module in _running or (os.cpu_count() or 1) < 2 or not remembers() or not must_compile(kernel):
         return
     try:
         _running[module] = subprocess.Popen(

@@ -53,6 +53,11 @@ if _cache_folder:
     setattr(numba.config, "CACHE_DIR", _cache_folder)  # noqa: B010  (the module's own types do not know it)
 
 
+def remembers() -> bool:
+    """True if what is compiled is kept for the next run, and for other processes."""
+    return bool(_cache_folder)
+
+
 def must_compile(kernel: str = "") -> bool:
     """True if a kernel (file.function), or any at all, has not been compiled on this machine yet; it takes seconds."""
     return not _cache_folder or next(Path(_cache_folder).glob(f"kernels_*/{kernel}*.nbi"), None) is None

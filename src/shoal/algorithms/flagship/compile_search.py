@@ -2,27 +2,30 @@
 
     python -m shoal.algorithms.flagship.compile_search
 
-runs in a second process while the first one compiles the kernels of the first groupings, then `compile_rebuild`. Both
-take about as long; what is shared, the second process compiles first.
+runs in a second process while the first one compiles the kernels of the first groupings, then that of rebuilding
+(`end_compiling`). Both take about as long; what is shared, the second process compiles first.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.algorithms.flagship.blocks import count_values, make_state, random_state
-from shoal.algorithms.flagship.problem import make_problem
+from shoal.algorithms.flagship.problem import SearchProblem, make_problem
 from shoal.algorithms.flagship.refine import Round, find_near, rebuild_groups, rebuild_room, search_block
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.kernels.beside import compile_beside, wait_for
 from shoal.kernels.compile import must_compile
 from shoal.kernels.flagship_rebuild import gather_members, place_members
+from shoal.kernels.flagship_state import State
 from shoal.progress import StopRequest
 
 _MODULE = "shoal.algorithms.flagship.compile_search"
 _SIDE, _LAST = "flagship_anneal.anneal", "flagship_rebuild.rebuild"
 _K = 3
 _ITEMS = np.arange(12, dtype=np.int32)
+_GROUPS = _ITEMS // _K
 _PLAN = Round(block_size=12, trials=1.0, hot=0.1, cold=0.1, power=0.3, rebuilds=0.0)
 
 
@@ -34,8 +37,7 @@ def begin_compiling() -> None:
 def end_compiling() -> None:
     """Come back when the kernels of the refinement can be loaded."""
     if must_compile(_LAST):
-        problem, groups, random = make_problem(_example(), _K), _ITEMS // _K, random_state(np.random.default_rng(0))
-        state = make_state(problem, _ITEMS, groups, count_values(_K, 0.0, _ITEMS.size + 1))
+        problem, state, random = _example()
         near = find_near(problem, _ITEMS, state, _PLAN, random)
         rebuild_groups(state, near, None, _K, _PLAN, 1, 1.0, random, StopRequest())
     wait_for(_MODULE)
@@ -43,16 +45,16 @@ def end_compiling() -> None:
 
 def compile_side() -> None:
     """The part of the second process."""
-    problem, groups, random = make_problem(_example(), _K), _ITEMS // _K, random_state(np.random.default_rng(0))
-    state = make_state(problem, _ITEMS, groups, count_values(_K, 0.0, _ITEMS.size + 1))
+    problem, state, random = _example()
     pool, small = rebuild_room(state, _K, _PLAN.widest)
     chosen, items, before = np.arange(4), np.zeros(12, dtype=np.int64), np.zeros(12, dtype=np.int64)
     count = gather_members(state, small, pool, chosen, 4, items, before)
     place_members(small, chosen, 4, np.arange(12), before, count)
-    search_block(problem, _ITEMS, groups, _PLAN, 1.0, random, StopRequest())
+    search_block(problem, _ITEMS, _GROUPS, _PLAN, 1.0, random, StopRequest())
 
 
-def _example() -> EncodedTable:
+def _example() -> tuple[SearchProblem, State, NDArray[np.uint64]]:
+    """A table of a category and a number, its groups, and a random stream."""
     ancestors = np.stack([_ITEMS, np.full_like(_ITEMS, _ITEMS.size)])
     costs = np.stack([np.zeros(_ITEMS.size), np.ones(_ITEMS.size)])
     position = _ITEMS / (_ITEMS.size - 1)
@@ -61,7 +63,9 @@ def _example() -> EncodedTable:
         EncodedAttribute("number", Kind.INTERVAL, _ITEMS.size, position, ancestors, costs),
     )
     codes = np.stack([_ITEMS, _ITEMS[::-1]])
-    return EncodedTable(attributes, codes, np.ones(_ITEMS.size, dtype=np.int64), _ITEMS)
+    problem = make_problem(EncodedTable(attributes, codes, np.ones(_ITEMS.size, dtype=np.int64), _ITEMS), _K)
+    state = make_state(problem, _ITEMS, _GROUPS, count_values(_K, 0.0, _ITEMS.size + 1))
+    return problem, state, random_state(np.random.default_rng(0))
 
 
 if __name__ == "__main__":
