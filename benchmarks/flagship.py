@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from benchmarks.measure import run_measured, shoal_command
+from benchmarks.measure import results_file, run_measured, save_results, shoal_command
 from benchmarks.tables import data_folder, scaled_adult
 
 TARGETS = {  # loss to reach on adult: k -> (default hier, default flat, high hier, high flat)
@@ -107,11 +105,8 @@ def main() -> None:
                 for effort in options.effort.split(","):
                     rows.append(measure(table, folder, variant, k, effort))
                     print("".join(f"{cell:>14}" for cell in line(rows[-1], options.records is None)), flush=True)
-    when = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%S")
-    results = Path(__file__).parent / "results"
-    results.mkdir(exist_ok=True)
-    target = results / f"flagship-{when}.json"
-    target.write_text(json.dumps({"machine": platform.machine(), "records": options.records, "runs": rows}, indent=1))
+    target = results_file("flagship")
+    save_results(target, records=options.records, runs=rows)
     print(f"written: {target}")
 
 

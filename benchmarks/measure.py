@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +47,23 @@ def run_measured(command: list[str], timeout: float = 1200) -> Cost:
 
 def shoal_command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "shoal.cli.main", *map(str, arguments)]
+
+
+def results_file(name: str) -> Path:
+    """A dated file in benchmarks/results/."""
+    folder = Path(__file__).parent / "results"
+    folder.mkdir(exist_ok=True)
+    return folder / f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-{name}.json"
+
+
+def save_results(file: Path, **content: Any) -> None:
+    """Write the figures of a benchmark, with the date and what they were measured on."""
+    about = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "processors": os.cpu_count(),
+    }
+    file.write_text(json.dumps({**about, **content}, indent=1) + "\n", encoding="utf-8")
 
 
 def growth_exponent(sizes: list[int], seconds: list[float]) -> float | None:

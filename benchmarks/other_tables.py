@@ -10,10 +10,8 @@ standardized attributes, beside the published values of MDAV. Results go to benc
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import shoal
+from benchmarks.measure import results_file, save_results
 from benchmarks.tables import data_folder
 
 ALGORITHMS = ("shoal", "mondrian", "k-member", "cb")
@@ -138,10 +137,7 @@ def main() -> None:
             rows += compare_case(folder, case, ks, options.effort, console)
     if "census1080" in wanted:
         rows += microaggregation(folder, options.effort, console)
-    results = Path(__file__).parent / "results"
-    results.mkdir(exist_ok=True)
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    (results / f"other-tables-{stamp}.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    save_results(results_file("other-tables"), rows=rows)
 
 
 if __name__ == "__main__":

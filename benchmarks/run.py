@@ -12,10 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.measure import growth_exponent, run_measured, shoal_command
+from benchmarks.measure import growth_exponent, results_file, run_measured, save_results, shoal_command
 from benchmarks.tables import ADULT_QUASI, data_folder, scaled_adult
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
 from shoal.metrics.domain import make_domains
@@ -157,7 +155,9 @@ def main() -> None:
     exponents = fit(results, options.algorithms.split(","))
     for name, exponent in exponents.items():
         console.print(f"clustering time of {name} grows like n^{exponent:.2f}")
-    save(results, exponents)
+    path = results_file("run")
+    save_results(path, exponents=exponents, results=results)
+    print(f"written: {path}")
 
 
 def fit(results: list[dict[str, Any]], names: list[str]) -> dict[str, float]:
@@ -173,22 +173,6 @@ def fit(results: list[dict[str, Any]], names: list[str]) -> dict[str, float]:
         if exponent is not None:
             found[name] = exponent
     return found
-
-
-def save(results: list[dict[str, Any]], exponents: dict[str, float]) -> None:
-    folder = Path(__file__).parent / "results"
-    folder.mkdir(exist_ok=True)
-    now = datetime.now(UTC)
-    content = {
-        "date": now.isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "processors": os.cpu_count(),
-        "exponents": exponents,
-        "results": results,
-    }
-    path = folder / f"{now:%Y-%m-%d-%H%M%S}.json"
-    path.write_text(json.dumps(content, indent=1) + "\n")
-    print(f"written: {path}")
 
 
 if __name__ == "__main__":

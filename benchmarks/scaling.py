@@ -13,19 +13,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from rich.console import Console
 
-from benchmarks.measure import growth_exponent, run_measured
+from benchmarks.measure import growth_exponent, results_file, run_measured, save_results
 from benchmarks.scaling_page import growth_of_n_log_n, markdown, rich_table
 from benchmarks.tables import ADULT_QUASI, data_folder, scaled_adult
 from shoal.algorithms.registry import algorithm_names
@@ -51,12 +48,12 @@ def main() -> None:
     folder = data_folder(options.data)
     names = list(algorithm_names()) if options.algorithms == "all" else options.algorithms.split(",")
     sizes = sorted(int(size) for size in options.sizes.split(",") if size)
-    file = Path(__file__).parent / "results" / f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-scaling.json"
+    file = results_file("scaling")
     rows: list[Row] = []
     for row in measure_all(folder, names, sizes, options.k, options.limit):
         rows.append(row)
         print(_line(row), file=sys.stderr, flush=True)
-        save(file, rows, options.k)
+        save_results(file, k=options.k, exponents=exponents(rows), rows=rows)
     Console(width=240).print(rich_table(rows, names, exponents(rows), options.k))
     late = too_late(rows)
     print("\n".join(late) if late else "every algorithm keeps its time with all of adult")
@@ -147,19 +144,6 @@ def too_late(rows: list[Row]) -> list[str]:
 def _line(row: Row) -> str:
     told = row.get("skipped") or row.get("failed") or f"{_cluster(row):.2f} s, {row['peak_megabytes']:.0f} MB"
     return f"{row['records']:>9,}  {row['name']:15} {told}"
-
-
-def save(file: Path, rows: list[Row], k: int) -> None:
-    file.parent.mkdir(exist_ok=True)
-    content = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "processors": os.cpu_count(),
-        "k": k,
-        "exponents": exponents(rows),
-        "rows": rows,
-    }
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
