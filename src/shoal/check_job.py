@@ -24,6 +24,7 @@ from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_model
 from shoal.tables.atomic import check_output
+from shoal.tables.coded import CodedColumn, code_columns
 from shoal.tables.scales import find_scale, is_missing
 from shoal.tables.schema import Attribute, Role, Scale
 
@@ -38,10 +39,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Schema:
-    """What the table is: every column with role and scale, and the hierarchies of those that have one."""
+    """What the table is: every column with role and scale, and the hierarchies of those that have one.
+
+    The columns that matter are there as numbers too: found once, used by all that follows.
+    """
 
     attributes: tuple[Attribute, ...]
     hierarchies: dict[str, Hierarchy]
+    coded: dict[str, CodedColumn]
 
     @property
     def quasi(self) -> tuple[Attribute, ...]:
@@ -166,13 +171,15 @@ def check_table(
     looked_at = set(requirement.columns()) if requirement is not None else set()
     attributes = []
     hierarchies: dict[str, Hierarchy] = {}
-    for name in frame.columns:
-        role = _role(job, name, looked_at)
-        matters = role in (Role.QUASI_IDENTIFYING, Role.SENSITIVE) or name in looked_at
-        scale = _scale(job, frame[name], problems) if matters else Scale.CATEGORY
+    roles = {name: _role(job, name, looked_at) for name in frame.columns}
+    matter = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
+    coded = code_columns(frame, (name for name, role in roles.items() if role in matter or name in looked_at))
+    for name, role in roles.items():
+        values = coded[name].values if name in coded else None
+        scale = _scale(job, values, problems) if values is not None else Scale.CATEGORY
         attributes.append(Attribute(name, role, scale, job.orders.get(name)))
-        if matters and name in specs:
-            present = frame[name].filter(~is_missing(frame[name], job.missing)).unique().sort().cast(pl.String)
+        if values is not None and name in specs:
+            present = values.filter(~is_missing(values, job.missing)).sort().cast(pl.String)
             try:
                 hierarchies[name] = make_hierarchy(specs[name], present.to_list(), name, None)
             except InputError as error:
@@ -180,7 +187,7 @@ def check_table(
     for name, recoding in job.recodings.items():
         if recoding == "nodes" and name not in specs:
             problems.append(Problem("no-hierarchy", "to release nodes, the column needs a hierarchy", name))
-    return Schema(tuple(attributes), hierarchies) if len(problems) == before else None
+    return Schema(tuple(attributes), hierarchies, coded) if len(problems) == before else None
 
 
 def _role(job: Job, name: str, looked_at: set[str]) -> Role:

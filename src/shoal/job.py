@@ -19,7 +19,6 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
@@ -87,6 +86,8 @@ class Job(BaseModel):
     @classmethod
     def load(cls, path: str | Path) -> Job:
         """Read a job from a YAML or JSON file."""
+        import yaml
+
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -107,6 +108,8 @@ class Job(BaseModel):
 
     def save(self, path: str | Path) -> None:
         """Write the job as YAML or JSON; what equals the default is left out."""
+        import yaml
+
         content = json.loads(self.model_dump_json(by_alias=True, exclude_defaults=True))
         path = Path(path)
         if path.suffix == ".json":

@@ -35,7 +35,8 @@ from shoal.progress import Progress, ProgressCallback, StopRequest, silent
 from shoal.recode.release import RecodeOptions, recode
 from shoal.result import Result
 from shoal.tables.atomic import atomic_output
-from shoal.tables.files import ReadTable, format_of, read_table, sha256_of_file, write_table, written_options
+from shoal.tables.coded import with_categories
+from shoal.tables.files import ReadTable, format_of, read_table, write_table, written_options
 from shoal.tables.frames import Restore, to_polars
 from shoal.verify.candidates import verify_candidates
 from shoal.verify.check import Verification, verify_release
@@ -157,9 +158,10 @@ def _check_and_encode(this: Run, given: Any | None) -> Work:
             problems.extend(error.problems)
     if source is not None:
         this.show("read", source.frame)
-        schema = check_table(job, source.frame, requirement, problems)
     encoded = None
     with this.stage("encode"):
+        if source is not None:
+            schema = check_table(job, source.frame, requirement, problems)
         if source is not None and schema is not None and schema.quasi:
             try:
                 encoded = _encode(job, source, schema, requirement)
@@ -211,7 +213,7 @@ def _encode(job: Job, source: Source, schema: Schema, requirement: Requirement |
     by_name = {item.name: item for item in schema.attributes}
     ordered = [by_name[name] for name in job.quasi]
     ordered += [item for item in schema.attributes if item.name not in job.quasi]
-    return encode_table(source.frame, ordered, schema.hierarchies, options)
+    return encode_table(source.frame, ordered, schema.hierarchies, options, schema.coded)
 
 
 def _release(this: Run, work: Work) -> Result:
@@ -232,10 +234,11 @@ def _release(this: Run, work: Work) -> Result:
     with ExitStack() as outputs:
         published, sha256 = _stage_output(this, work.source, released, outputs)
         with this.stage("verify"):
-            verification = _verify(job, work, published)
+            compared = with_categories(published, job.quasi)  # both look for equal texts, which takes longest
+            verification = _verify(job, work, compared)
             this.show("verify", verification)
         with this.stage("evaluate"):
-            scores = _evaluate(job, work, published)
+            scores = _evaluate(job, work, compared)
             this.show("evaluate", scores)
         result = _result(this, work, clustering, released, verification, scores, sha256)
         _write_texts(this, work, published, result, outputs)
@@ -251,10 +254,10 @@ def _stage_output(this: Run, source: Source, released: pl.DataFrame, outputs: Ex
     with this.stage("write"):
         temporary = outputs.enter_context(atomic_output(output))
         write_table(released, temporary, source.file)
-        sha256 = sha256_of_file(temporary)
     with this.stage("verify"):
         options = written_options(temporary, source.file) if format_of(temporary) == "csv" else None
-        return read_table(temporary, options).frame, sha256
+        written = read_table(temporary, options)
+        return written.frame, written.sha256
 
 
 def _verify(job: Job, work: Work, published: pl.DataFrame) -> Verification:
@@ -288,7 +291,8 @@ def _verify_classes(job: Job, work: Work, published: pl.DataFrame) -> Verificati
 
 
 def _evaluate(job: Job, work: Work, published: pl.DataFrame) -> Scores:
-    domains = make_domains(work.source.frame, work.schema.quasi, work.schema.hierarchies, job.missing)
+    schema = work.schema
+    domains = make_domains(work.source.frame, schema.quasi, schema.hierarchies, job.missing, schema.coded)
     return score(
         work.source.frame,
         published,

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 
 from shoal.cli import options
 from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
+from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def anonymize(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
+    load_compiler()
     from shoal.pipeline import run
 
     problems: list[Problem] = []
@@ -111,6 +112,10 @@ def anonymize(
 
 def _typed(parameters: dict[str, str]) -> dict[str, Any]:
     """`true`, `3` and `0.5` are what they look like; anything else is text."""
+    if not parameters:
+        return {}
+    import yaml
+
     read = {name: yaml.safe_load(text) for name, text in parameters.items()}
     return {name: value if isinstance(value, bool | int | float) else parameters[name] for name, value in read.items()}
 

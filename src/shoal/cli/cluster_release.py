@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
+from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
 
 SWEPT = ("f_measure", "match_point", "adjusted_rand")
@@ -42,6 +43,7 @@ def cluster_release(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
+    load_compiler()
     from shoal.cluster_release.files import publish_file
 
     problems: list[Problem] = []

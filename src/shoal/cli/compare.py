@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.algorithms.registry import algorithm_names
 from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table
+from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
 from shoal.tables.atomic import atomic_output, check_output
 
@@ -58,6 +58,8 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
+    load_compiler()
+    from shoal.algorithms.registry import algorithm_names
     from shoal.charts.draw import check_pictures, save_pictures
     from shoal.comparison import compare_algorithms, without_priorities
     from shoal.evaluate.compare import chart_files, comparison_report

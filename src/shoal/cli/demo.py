@@ -10,6 +10,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.anonymize import print_result
 from shoal.cli.output import ProgressBar, print_json, print_note, print_text
+from shoal.cli.quick import load_compiler
 from shoal.errors import InputError, Problem
 
 
@@ -25,6 +26,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
 ) -> None:
+    load_compiler()
     from shoal.pipeline import run
     from shoal.sample.demo import demo_job
 

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
+from shoal.cli.quick import load_compiler
 from shoal.errors import InputError, Problem
 from shoal.tables.atomic import atomic_output, check_output
 
@@ -52,6 +53,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
+    load_compiler()
     from shoal.charts.draw import check_pictures
     from shoal.evaluate.evaluate import PARTS, EvaluationOptions
     from shoal.evaluate.export import save_charts

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.output import print_json, print_table, print_text
+from shoal.cli.quick import load_compiler
 from shoal.errors import InputError, Problem
 
 
@@ -26,6 +27,7 @@ def inspect(
     size: Annotated[str, typer.Option(help="look at combinations of up to so many columns")] = "3",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
+    load_compiler()
     from shoal.inspection import inspect_table
     from shoal.tables.files import read_table
     from shoal.tables.options import CsvOptions

@@ -17,6 +17,7 @@ import typer
 import shoal
 from shoal.cli import anonymize, cluster_release, compare, demo, evaluate, experiment, inspect, lists, verify
 from shoal.cli.output import print_error, print_note, print_text
+from shoal.cli.quick import end_without_looking_for_garbage, look_for_garbage_seldom
 from shoal.errors import InternalError, Problem, ShoalError
 
 INTERRUPTED = 130
@@ -53,8 +54,12 @@ for verb in (demo, inspect, anonymize, verify, evaluate, compare, cluster_releas
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with 0 done, 1 our fault, 2 bad input, 3 the requirement does not hold."""
     signal.signal(signal.SIGTERM, _stop)
-    arguments = sys.argv[1:] if arguments is None else arguments
-    sys.exit(_run(arguments))
+    if arguments is not None:
+        sys.exit(_run(arguments))
+    look_for_garbage_seldom()
+    code = _run(sys.argv[1:])
+    end_without_looking_for_garbage()
+    sys.exit(code)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

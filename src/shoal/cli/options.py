@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, Problem
-from shoal.job import Job
+
+if TYPE_CHECKING:
+    from shoal.job import Job
 
 
 def names(text: str | None) -> tuple[str, ...]:
@@ -98,6 +100,8 @@ def make_job(job_file: Path | None, settings: dict[str, Any], problems: list[Pro
 
     What is wrong with the command line, the job file and the settings is raised together by the caller's check.
     """
+    from shoal.job import Job
+
     given = {name: value for name, value in settings.items() if value not in (None, (), {}, [])}
     try:
         base = Job.load(job_file).model_dump(by_alias=True, exclude_unset=True) if job_file is not None else {}

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ShoalError
 from shoal.progress import Progress as Event
 from shoal.progress import ProgressCallback, silent
+
+if TYPE_CHECKING:  # rich takes a while to load, and a run that is quiet does not need it
+    from rich.console import Console
+    from rich.progress import Progress
 
 PIPE_WIDTH = 200
 STAGES = {
@@ -32,10 +31,14 @@ STAGES = {
 
 def screen() -> Console:
     """Tables that go to a file or a pipe are not folded."""
+    from rich.console import Console
+
     return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def error_screen() -> Console:
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -56,6 +59,8 @@ def _plain(value: Any) -> Any:
 
 def print_error(error: ShoalError, as_json: bool = False) -> None:
     """Every problem on its own line; with --json also as an object on standard output."""
+    from rich.markup import escape
+
     console = error_screen()
     for problem in error.problems:
         where = f"[bold]{escape(problem.column)}[/bold]: " if problem.column is not None else ""
@@ -68,15 +73,22 @@ def print_error(error: ShoalError, as_json: bool = False) -> None:
 
 
 def print_note(text: str) -> None:
+    from rich.markup import escape
+
     error_screen().print(escape(text))
 
 
 def print_text(text: str) -> None:
+    from rich.markup import escape
+
     screen().print(escape(text))
 
 
 def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
     """A table; `right` lists the columns to be set flush right."""
+    from rich.markup import escape
+    from rich.table import Table
+
     table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, heading in enumerate(headings):
         table.add_column(escape(heading), justify="right" if number in right else "left", overflow="fold")
@@ -93,45 +105,52 @@ def _must_compile() -> bool:
     return must_compile()
 
 
+def _make_bar() -> Progress:
+    """A bar with one task; it is shown once it is started."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description:<11}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[loss]}"),
+        TimeElapsedColumn(),
+        console=error_screen(),
+        transient=True,
+    )
+    bar.add_task("", total=1.0, loss="")
+    return bar
+
+
 class ProgressBar:
     """A bar on standard error while a run goes on; nothing if it is to be quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self._wanted = not quiet
-        self._quiet = quiet or not sys.stderr.isatty()
-        self._bar = Progress(
-            TextColumn("{task.description:<11}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[loss]}"),
-            TimeElapsedColumn(),
-            console=error_screen(),
-            transient=True,
-        )
-        self._task = self._bar.add_task("", total=1.0, loss="") if not self._quiet else None
+        self._bar = _make_bar() if self._wanted and sys.stderr.isatty() else None
 
     def __enter__(self) -> ProgressCallback:
         if self._wanted and _must_compile():
             print_note("The first run on a machine compiles its kernels, which takes some seconds; later runs do not.")
-        if self._quiet:
+        if self._bar is None:
             return silent
         self._bar.start()
         return self._show
 
     def __exit__(self, *_: object) -> None:
-        if not self._quiet:
+        if self._bar is not None:
             self._bar.stop()
 
     def pause(self) -> None:
         """Free the line for a question; the bar comes back with the next event."""
-        if not self._quiet:
+        if self._bar is not None:
             self._bar.stop()
 
     def _show(self, event: Event) -> None:
-        assert self._task is not None
+        assert self._bar is not None
         if not self._bar.live.is_started:
             self._bar.start()
         loss = f"loss {event.loss:.4f}" if event.loss is not None else (event.note or "")
         self._bar.update(
-            self._task, description=STAGES.get(event.stage, event.stage), completed=event.fraction, loss=loss
+            self._bar.task_ids[0], description=STAGES.get(event.stage, event.stage), completed=event.fraction, loss=loss
         )

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.output import print_json, print_table, print_text
+from shoal.cli.quick import load_compiler
 from shoal.errors import InputError, Problem
 
 
@@ -31,6 +32,7 @@ def verify(
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> int:
+    load_compiler()
     from shoal.certificate import load_certificate
     from shoal.verification import verify_certified, verify_file
 

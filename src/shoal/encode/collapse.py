@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 LARGEST_KEY = 2**62
@@ -30,8 +31,16 @@ def collapse_rows(
         key *= size
         key += codes
         span *= size
-    _, first, inverse, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    distinct_codes = np.empty((len(columns), first.shape[0]), dtype=np.int32)
+    order = pl.Series(key).arg_sort().to_numpy()  # on all threads
+    key = key[order]
+    begins = np.ones(records, dtype=np.bool_)  # where the sorted records begin another row
+    np.not_equal(key[1:], key[:-1], out=begins[1:])
+    starts = np.flatnonzero(begins)
+    weights = np.diff(starts, append=records)
+    row_of_record = np.empty(records, dtype=np.int32)
+    row_of_record[order] = np.repeat(np.arange(starts.shape[0], dtype=np.int32), weights)
+    some_record = order[starts]
+    distinct_codes = np.empty((len(columns), starts.shape[0]), dtype=np.int32)
     for number, codes in enumerate(columns):
-        distinct_codes[number] = codes[first]
-    return distinct_codes, counts.astype(np.int64), inverse.astype(np.int32)
+        distinct_codes[number] = codes[some_record]
+    return distinct_codes, weights.astype(np.int64), row_of_record

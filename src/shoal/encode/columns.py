@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, Kind
 from shoal.encode.levels import flat_levels, interval_levels, tree_levels
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.tables.coded import CodedColumn
 from shoal.tables.scales import is_missing, parse_values
 from shoal.tables.schema import Attribute, Scale
 
@@ -30,7 +31,7 @@ class _Coded:
 
 
 def encode_attribute(
-    column: pl.Series,
+    column: CodedColumn,
     attribute: Attribute,
     hierarchy: Hierarchy | None,
     *,
@@ -71,7 +72,7 @@ def encode_attribute(
 
 
 def encode_model_column(
-    column: pl.Series,
+    column: CodedColumn,
     attribute: Attribute,
     hierarchy: Hierarchy | None,
     missing: Sequence[str],
@@ -108,37 +109,36 @@ def _even_positions(size: int) -> NDArray[np.float64]:
     return np.arange(size, dtype=np.float64) / max(1, size - 1)
 
 
-def _distinct(column: pl.Series, missing: Sequence[str]) -> tuple[pl.Series, pl.Series | None]:
-    """The distinct present values, and which records lack one (None if all have one)."""
-    absent = is_missing(column, missing)
+def _distinct(column: CodedColumn, missing: Sequence[str]) -> tuple[pl.Series, int]:
+    """The distinct present values, and how many records lack one."""
+    absent = is_missing(column.values, missing)
     if not absent.any():
-        return column.unique(), None
-    return column.filter(~absent).unique(), absent
+        return column.values, 0
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    return column.values.filter(~absent), int(counts[absent.to_numpy()].sum())
 
 
-def _code_in_order(column: pl.Series, ordered: pl.Series, absent: pl.Series | None) -> _Coded:
+def _code_in_order(column: CodedColumn, ordered: pl.Series, absent: int) -> _Coded:
     """Codes in the given order of the distinct values; missing values get the code after the last."""
     size = len(ordered)
     code_numbers = pl.Series(np.arange(size, dtype=np.int32))
     missing_code = -1
     default = 0
-    if absent is not None:
+    if absent:
         missing_code = default = size  # whatever is not among the distinct present values is missing
     if size:
-        codes = column.replace_strict(ordered, code_numbers, default=default, return_dtype=pl.Int32)
+        code_of_value = column.values.replace_strict(ordered, code_numbers, default=default, return_dtype=pl.Int32)
+        codes = code_of_value.to_numpy()[column.codes]
     else:
-        codes = pl.Series(np.full(len(column), default, dtype=np.int32))
+        codes = np.full(column.codes.shape[0], default, dtype=np.int32)
     texts = ordered.cast(pl.String)
-    if absent is not None:
+    if absent:
         ordered = pl.concat([ordered, pl.Series([None], dtype=ordered.dtype)])
         texts = pl.concat([texts, pl.Series([None], dtype=pl.String)])
-    count = int(absent.sum()) if absent is not None else 0
-    return _Coded(codes.to_numpy().astype(np.int32, copy=False), ordered, texts, missing_code, count)
+    return _Coded(codes, ordered, texts, missing_code, absent)
 
 
-def _code_leaves(
-    column: pl.Series, distinct: pl.Series, absent: pl.Series | None, hierarchy: Hierarchy, name: str
-) -> _Coded:
+def _code_leaves(column: CodedColumn, distinct: pl.Series, absent: int, hierarchy: Hierarchy, name: str) -> _Coded:
     """Codes are the leaves of the hierarchy, in its tree order, whether they occur or not."""
     texts = distinct.cast(pl.String)
     leaves = pl.Series(hierarchy.leaves, dtype=pl.String)
@@ -147,7 +147,7 @@ def _code_leaves(
         message = f"{uncovered} of {len(texts)} distinct values are not in its hierarchy"
         hint = "add them as leaves, or name the texts that mean 'missing'"
         raise InputError(Problem("uncovered-values", message, name, hint))
-    return _code_in_order(column.cast(pl.String), leaves, absent)
+    return _code_in_order(replace(column, values=column.values.cast(pl.String)), leaves, absent)
 
 
 def _ordered_numbers(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray[np.float64], pl.Series]:

@@ -1,7 +1,7 @@
 """A table with its schema and hierarchies to an EncodedTable, and the codebook that leads back.
 
-Cost: per column one pass to find the distinct values and one to replace them by codes, then one sort of n integers
-to collapse equal rows. No Python loop over records.
+Cost: per column one pass to find the distinct values (unless the caller has done that) and one to replace their numbers
+by codes, then one sort of n integers to collapse equal rows. No Python loop over records.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from shoal.encode.columns import encode_attribute, encode_model_column
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.tables.coded import CodedColumn, code_columns
 from shoal.tables.schema import Attribute, Role
 
 
@@ -38,8 +39,13 @@ def encode_table(
     attributes: Sequence[Attribute],
     hierarchies: Mapping[str, Hierarchy],
     options: EncodeOptions = EncodeOptions(),  # noqa: B008  (frozen)
+    coded: Mapping[str, CodedColumn] | None = None,
 ) -> tuple[EncodedTable, Codebook]:
-    """Encode the quasi-identifiers of a frame; every problem of every column is raised together."""
+    """Encode the quasi-identifiers of a frame; every problem of every column is raised together.
+
+    `coded` are columns of the frame as numbers, where the caller has them already.
+    """
+    numbered = _numbered(frame, attributes, options, coded or {})
     problems: list[Problem] = []
     encoded: list[EncodedAttribute] = []
     books: list[ColumnCodebook] = []
@@ -50,8 +56,8 @@ def encode_table(
         name = attribute.name
         try:
             if attribute.role is Role.QUASI_IDENTIFYING:
-                one, book, coded, absent = encode_attribute(
-                    frame[name],
+                one, book, of_records, absent = encode_attribute(
+                    numbered[name],
                     attribute,
                     hierarchies.get(name),
                     as_nodes=name in options.as_nodes,
@@ -60,12 +66,12 @@ def encode_table(
                 )
                 encoded.append(one)
                 books.append(book)
-                codes.append(coded)
+                codes.append(of_records)
                 missing_cells[name] = absent
             if attribute.role is Role.SENSITIVE or name in options.model_columns:
                 named = [text for column, text in options.named_values if column == name]
                 columns[name] = encode_model_column(
-                    frame[name], attribute, hierarchies.get(name), options.missing, named
+                    numbered[name], attribute, hierarchies.get(name), options.missing, named
                 )
         except InputError as error:
             problems.extend(error.problems)
@@ -74,3 +80,12 @@ def encode_table(
     rows, weights, row_of_record = collapse_rows(codes, [attribute.size for attribute in encoded])
     table = EncodedTable(tuple(encoded), rows, weights, row_of_record, columns)
     return table, Codebook(tuple(books), missing_cells)
+
+
+def _numbered(
+    frame: pl.DataFrame, attributes: Sequence[Attribute], options: EncodeOptions, known: Mapping[str, CodedColumn]
+) -> dict[str, CodedColumn]:
+    """All columns that are encoded, as numbers."""
+    encoded = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
+    wanted = [item.name for item in attributes if item.role in encoded or item.name in options.model_columns]
+    return {**known, **code_columns(frame, (name for name in wanted if name not in known))}

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.numbers import parse_numbers
+from shoal.tables.coded import CodedColumn
+from shoal.tables.coded import as_text as as_text
+from shoal.tables.coded import text_codes as text_codes
 from shoal.tables.schema import Attribute, Scale
+from shoal.tables.threads import on_threads
 
 FloatArray = NDArray[np.float64]
 CodeArray = NDArray[np.int32]
@@ -94,30 +98,6 @@ class Domain:
         return np.where(missing, self.missing_code, coded).astype(np.int32)
 
 
-def as_text(column: pl.Series) -> pl.Series:
-    """A column as text; NaN is missing."""
-    if column.dtype == pl.String:
-        return column
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-    return column.cast(pl.String)
-
-
-def text_codes(column: pl.Series) -> tuple[pl.Series, CodeArray]:
-    """The distinct texts of a column (a null is one of them, the last) and the number of each cell's text."""
-    texts = as_text(column)
-    if len(texts) == 0:
-        return texts, np.zeros(0, dtype=np.int32)
-    physical = texts.cast(pl.Categorical(pl.Categories.random())).to_physical()
-    nulls = physical.null_count() > 0
-    known = physical.drop_nulls().to_numpy()
-    count = int(known.max()) + 1 if known.shape[0] else 0
-    codes = physical.fill_null(count).to_numpy().astype(np.int32)
-    first = np.full(count + int(nulls), -1, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return texts.gather(first), codes
-
-
 def is_missing_text(texts: pl.Series, missing: Collection[str], scale: Scale) -> pl.Series:
     """True where a text stands for a missing value: null, empty, one of the given texts, `nan` among numbers."""
     absent = texts.is_null() | (texts.fill_null("") == "")
@@ -133,29 +113,43 @@ def make_domains(
     attributes: Sequence[Attribute],
     hierarchies: Mapping[str, Hierarchy] | None = None,
     missing: Collection[str] = (),
+    coded: Mapping[str, CodedColumn] | None = None,
 ) -> dict[str, Domain]:
-    """The domains of the given attributes. Raises InputError with the problems of all columns."""
-    problems: list[Problem] = []
-    domains: dict[str, Domain] = {}
-    for attribute in attributes:
-        if attribute.name not in original.columns:
-            problems.append(Problem("unknown-column", "the original has no such column", attribute.name))
-            continue
+    """The domains of the given attributes. Raises InputError with the problems of all columns.
+
+    `coded` are columns of the original as numbers, where the caller has them already.
+    """
+
+    def make(attribute: Attribute) -> Domain | InputError:
+        name = attribute.name
+        if name not in original.columns:
+            return InputError(Problem("unknown-column", "the original has no such column", name))
         try:
-            hierarchy = (hierarchies or {}).get(attribute.name)
-            domains[attribute.name] = make_domain(original[attribute.name], attribute, hierarchy, missing)
+            return make_domain(
+                original[name], attribute, (hierarchies or {}).get(name), missing, (coded or {}).get(name)
+            )
         except InputError as error:
-            problems.extend(error.problems)
+            return error
+
+    made = on_threads(make, attributes)
+    problems = [problem for one in made if isinstance(one, InputError) for problem in one.problems]
     if problems:
         raise InputError(problems)
-    return domains
+    return {one.name: one for one in made if isinstance(one, Domain)}
 
 
 def make_domain(
-    column: pl.Series, attribute: Attribute, hierarchy: Hierarchy | None = None, missing: Collection[str] = ()
+    column: pl.Series,
+    attribute: Attribute,
+    hierarchy: Hierarchy | None = None,
+    missing: Collection[str] = (),
+    coded: CodedColumn | None = None,
 ) -> Domain:
     """The domain of one original column."""
-    texts, codes = text_codes(column)
+    if coded is not None and column.dtype == pl.String:
+        texts, codes = coded.values, coded.codes
+    else:
+        texts, codes = text_codes(column)
     counts = np.bincount(codes, minlength=len(texts))
     absent = is_missing_text(texts, missing, attribute.scale).to_numpy()
     present = texts.filter(pl.Series(~absent))

@@ -11,6 +11,7 @@ number, same order), three things are settled with the original values:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,11 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.metrics.cells import BoolArray, Cells, Observed, read_cells
-from shoal.metrics.domain import CodeArray, CountArray, Domain, DomainKind, FloatArray, text_codes
+from shoal.metrics.domain import CodeArray, CountArray, Domain, DomainKind, FloatArray
+from shoal.tables.coded import text_codes_of
+from shoal.tables.threads import on_threads
+
+_LARGEST_KEY = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,8 @@ class ReadColumn:
 
     @property
     def unreadable(self) -> int:
+        if not self.cells.unreadable.any():
+            return 0
         counts = np.bincount(self.codes, minlength=self.cells.loss.shape[0])
         return int(counts[self.cells.unreadable].sum())
 
@@ -81,17 +88,14 @@ def read_release(
     """
     _check(original, release, quasi, domains)
     aligned = same_order and original.height == release.height
-    texts: dict[str, pl.Series] = {}
-    codes: dict[str, CodeArray] = {}
-    for name in quasi:
-        texts[name], codes[name] = text_codes(release[name])
-    class_of_row, sizes, row = group_rows([codes[name] for name in quasi], release.height)
-    columns = {
-        name: _read_column(
-            domains[name], texts[name], codes[name], original[name] if aligned else None, class_of_row, sizes, row
-        )
-        for name in quasi
-    }
+    coded = text_codes_of(release, quasi)
+    class_of_row, sizes, row = group_rows([coded[name][1] for name in quasi], release.height)
+
+    def read(name: str) -> ReadColumn:
+        before = original[name] if aligned else None
+        return _read_column(domains[name], *coded[name], before, class_of_row, sizes, row)
+
+    columns = dict(zip(quasi, on_threads(read, quasi), strict=True))
     hidden = np.ones(sizes.shape[0], dtype=np.bool_)
     for column in columns.values():
         hidden &= column.cells.suppressed[column.text_of_class]
@@ -121,7 +125,7 @@ def _check(original: pl.DataFrame, release: pl.DataFrame, quasi: Sequence[str], 
 
 def group_rows(columns: Sequence[NDArray[np.int32]], rows: int) -> tuple[CodeArray, CountArray, NDArray[np.int64]]:
     """Class number of every row (classes by first appearance), class sizes, and the first row of each class."""
-    frame = pl.DataFrame({str(number): codes for number, codes in enumerate(columns)})
+    frame = pl.DataFrame(_joined(columns))
     names = frame.columns
     grouped = (
         frame.with_row_index("row")
@@ -134,6 +138,18 @@ def group_rows(columns: Sequence[NDArray[np.int32]], rows: int) -> tuple[CodeArr
     members = grouped["row"].explode(empty_as_null=True, keep_nulls=True).to_numpy()
     class_of_row[members] = np.repeat(np.arange(sizes.shape[0], dtype=np.int32), sizes)
     return class_of_row, sizes, grouped["first"].to_numpy().astype(np.int64)
+
+
+def _joined(columns: Sequence[NDArray[np.int32]]) -> dict[str, NDArray[np.int32] | NDArray[np.int64]]:
+    """Columns that tell the same rows apart: a single one if all codes of a row fit into one number."""
+    spans = [int(codes.max()) + 1 if codes.size else 1 for codes in columns]
+    if math.prod(spans) > _LARGEST_KEY:
+        return {str(number): codes for number, codes in enumerate(columns)}
+    key = np.zeros(columns[0].shape[0], dtype=np.int64)
+    for codes, span in zip(columns, spans, strict=True):
+        key *= span
+        key += codes
+    return {"key": key}
 
 
 def _distinct_pairs(texts: CodeArray, values: CodeArray, size: int) -> tuple[CodeArray, CodeArray]:

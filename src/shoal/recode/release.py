@@ -16,6 +16,7 @@ from shoal.kernels.bounds import group_bounds
 from shoal.recode.aggregate import aggregate_cells
 from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, suppressed_cells, tree_cells
 from shoal.tables.schema import Scale
+from shoal.tables.threads import on_threads
 
 SUPPRESSIONS = ("cell-suppression", "value-suppression")
 
@@ -47,20 +48,23 @@ def recode(
     own = clustering.attribute_groups
     boxes = clustering.boxes if clustering.boxes is not None else tight_boxes(table, clustering.groups)
     tight = clustering.boxes is None
-    released: dict[str, pl.Series] = {}
-    for number, (attribute, book) in enumerate(zip(table.attributes, codebook.columns, strict=True)):
-        if own is not None:  # several quasi-identifier sets: every attribute has a grouping of its own
-            boxes = tight_boxes(table, own[number])
+
+    def released_column(number: int) -> pl.Series:
+        attribute, book = table.attributes[number], codebook.columns[number]
+        # with several quasi-identifier sets every attribute has a grouping of its own
+        its_boxes = boxes if own is None else tight_boxes(table, own[number])
         recoding = options.of(attribute.name)
-        cells = _cells(table, number, attribute, book, boxes, tight, recoding)
+        cells = _cells(table, number, attribute, book, its_boxes, tight, recoding)
         if recoding in SUPPRESSIONS:
-            cells = suppressed_cells(cells, _exact_boxes(table, boxes, number, recoding == "value-suppression"))
-        column = cells.values.gather(cells.cell_of_box[boxes.box_of_record])
+            cells = suppressed_cells(cells, _exact_boxes(table, its_boxes, number, recoding == "value-suppression"))
+        column = cells.values.gather(cells.cell_of_box[its_boxes.box_of_record])
         if clustering.suppressed is not None and clustering.suppressed.any():
             text = column.cast(pl.String)
             hidden = pl.Series(clustering.suppressed)
             column = pl.select(pl.when(hidden).then(pl.lit(SUPPRESSED)).otherwise(text)).to_series()
-        released[attribute.name] = column.rename(attribute.name)
+        return column.rename(attribute.name)
+
+    released = {column.name: column for column in on_threads(released_column, range(table.width))}
     kept = [name for name in frame.columns if name not in set(dropped)]
     return pl.DataFrame([released.get(name, frame[name]) for name in kept])
 

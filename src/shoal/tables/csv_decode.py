@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import mmap
 import re
 import zlib
 from pathlib import Path
@@ -43,10 +42,11 @@ def read_utf8(path: Path, encoding: str | None) -> tuple[Bytes, str]:
     """The text of a file as UTF-8 bytes without a mark, and the name of the encoding it was written in."""
     raw = _read_bytes(path)
     found = encoding if encoding is not None else _encoding_by_mark(raw)
+    checked = found is None and _is_valid(raw, "utf-8")
     if found is None:
-        found = "utf-8" if _is_valid(raw, "utf-8") else _plausible_single_byte(raw)
+        found = "utf-8" if checked else _plausible_single_byte(raw)
     if _is_utf8(found):
-        if not _is_valid(raw, "utf-8"):
+        if not checked and not _is_valid(raw, "utf-8"):
             raise InputError(_undecodable(found))
         start = len(codecs.BOM_UTF8) if raw[:3] == codecs.BOM_UTF8 else 0
         return np.frombuffer(raw, dtype=np.uint8)[start:], "utf-8-sig" if start else "utf-8"
@@ -59,16 +59,15 @@ def read_utf8(path: Path, encoding: str | None) -> tuple[Bytes, str]:
         raise InputError(_unknown_encoding(found)) from None
 
 
-def _read_bytes(path: Path) -> bytes | mmap.mmap:
+def _read_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             if file.read(2) == GZIP_MAGIC:
                 file.seek(0)
                 with gzip.open(file) as unpacked:
                     return unpacked.read()
-            if file.seek(0, 2) == 0:
-                return b""
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            file.seek(0)
+            return file.read()
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(
             Problem("damaged-file", f"'{path}' is not a whole gzip file", hint="pack or copy it again")
@@ -82,12 +81,12 @@ def _is_utf8(name: str) -> bool:
         raise InputError(_unknown_encoding(name)) from None
 
 
-def _encoding_by_mark(raw: bytes | mmap.mmap) -> str | None:
+def _encoding_by_mark(raw: bytes) -> str | None:
     head = raw[:4]
     return next((name for mark, name in _MARKS if head.startswith(mark)), None)
 
 
-def _is_valid(raw: bytes | mmap.mmap, encoding: str) -> bool:
+def _is_valid(raw: bytes, encoding: str) -> bool:
     codes = np.frombuffer(raw, dtype=np.uint8)
     if all(codes[start : start + _CHUNK].max() < 128 for start in range(0, codes.size, _CHUNK)):
         return True  # plain ASCII, the quick and usual case
@@ -101,7 +100,7 @@ def _is_valid(raw: bytes | mmap.mmap, encoding: str) -> bool:
     return True
 
 
-def _plausible_single_byte(raw: bytes | mmap.mmap) -> str:
+def _plausible_single_byte(raw: bytes) -> str:
     """'cp1252' if the bytes look like words in it, else an error."""
     if _UTF8_SEQUENCE.search(raw) or _CONTROL.search(raw) or not _is_valid(raw, "cp1252"):
         raise InputError(_undecodable("utf-8"))

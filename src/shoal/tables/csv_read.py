@@ -8,7 +8,6 @@ Every problem of a file is reported at once, with counts and line numbers and ne
 from __future__ import annotations
 
 import codecs
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -118,12 +117,13 @@ def _first_record(data: Bytes, found: Scan, delimiter: str, quote: str) -> list[
 
 def _read_records(data: Bytes, found: Scan, delimiter: str, quote: str) -> pl.DataFrame:
     """Every record of a well-formed text, read by polars; columns are named by their number."""
-    text = data.data if not found.needs_rewriting else rewrite(data, delimiter, quote, keep_blank=found.width == 1)
-    if bytes(text[:3]).startswith(_TAKEN_FOR_OTHERS):
-        text = codecs.BOM_UTF8 + bytes(text)
+    keep_blank = found.width == 1
+    text = rewrite(data, delimiter, quote, keep_blank=keep_blank) if found.needs_rewriting else _bytes_of(data)
+    if text[:3].startswith(_TAKEN_FOR_OTHERS):
+        text = codecs.BOM_UTF8 + text
     try:
         frame = pl.read_csv(
-            io.BytesIO(text) if not isinstance(text, bytes) else text,
+            text,
             has_header=False,
             schema={str(index): pl.String for index in range(found.width)},
             separator=delimiter,
@@ -137,3 +137,9 @@ def _read_records(data: Bytes, found: Scan, delimiter: str, quote: str) -> pl.Da
     if frame.shape != (found.records, found.width):
         raise InternalError(Problem("csv-reader", "the CSV reader found other records than the scan of the file"))
     return frame
+
+
+def _bytes_of(data: Bytes) -> bytes:
+    """The bytes behind an array; a large file that is read as it is must not be copied."""
+    whole = data.base
+    return whole if isinstance(whole, bytes) and len(whole) == data.size else data.tobytes()

@@ -108,34 +108,51 @@ def _behind_bare(data: Bytes, position: int, delimiter: int, quote: int) -> tupl
 
 
 @kernel
+def _behind_plain(data: Bytes, position: int, weights: Bytes) -> tuple[int, int]:
+    # the position of the next quote or line end (bytes if the file ends), and the delimiters before it; there is no
+    # branch at delimiters, because a processor cannot foresee where they come and would wait at each
+    delimiters = 0
+    for index in range(position, data.size):
+        weight = weights[data[index]]
+        if weight > 1:
+            return index, delimiters
+        delimiters += weight
+    return data.size, delimiters
+
+
+@kernel
 def _scan(data: Bytes, delimiter: int, quote: int, counts: NDArray[np.int64]) -> None:
     # IN data (bytes,) uint8; OUT counts (11,) int64 in the order of the fields of Scan
     records, width, ragged, ragged_line, stray, stray_line, unclosed_line = 0, 0, 0, 0, 0, 0, 0
     rewriting, first_start, first_end, quoted = False, 0, 0, 0
     position, line = 0, 1
+    weights = np.zeros(256, dtype=np.uint8)
+    weights[delimiter] = 1
+    weights[_LF] = weights[_CR] = 2
+    if quote != _NO_QUOTE:
+        weights[quote] = 2
     while position < data.size:
-        start, start_line, cells = position, line, 0
-        in_record = True
-        while in_record:
-            cells += 1
-            if position < data.size and data[position] == quote:
-                quoted += 1
-                opening_line = line
-                position, lines = _behind_quoted(data, position, quote)
-                line += lines
-                if position > data.size:
-                    unclosed_line, position = opening_line, data.size
-                elif position < data.size and data[position] != delimiter and not _is_line_end(data[position]):
-                    stray += 1
-                    if stray == 1:
-                        stray_line = line
-                    position, _ = _behind_bare(data, position, delimiter, quote)
-            else:
-                position, plain_quotes = _behind_bare(data, position, delimiter, quote)
-                rewriting |= plain_quotes > 0
-            in_record = position < data.size and data[position] == delimiter
-            if in_record:
+        start, start_line, cells = position, line, 1
+        while True:
+            position, delimiters = _behind_plain(data, position, weights)
+            cells += delimiters
+            if position == data.size or data[position] != quote:
+                break
+            if position > start and data[position - 1] != delimiter:  # a plain character of a bare cell
+                rewriting = True
                 position += 1
+                continue
+            quoted += 1
+            opening_line = line
+            position, lines = _behind_quoted(data, position, quote)
+            line += lines
+            if position > data.size:
+                unclosed_line, position = opening_line, data.size
+            elif position < data.size and data[position] != delimiter and not _is_line_end(data[position]):
+                stray += 1
+                if stray == 1:
+                    stray_line = line
+                position = _behind_bare(data, position, delimiter, quote)[0]
         is_blank = position == start
         if position < data.size:
             behind = _behind_line_end(data, position)

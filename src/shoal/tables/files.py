@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from threading import Event
 
 import polars as pl
 
@@ -36,6 +40,7 @@ _FORMAT_OF_SUFFIX = {
     ".ipc": Format.ARROW,
 }
 _PACKED = ".gz"
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +70,19 @@ def read_table(path: Path | str, options: CsvOptions | None = None) -> ReadTable
     path = Path(path)
     check_is_file(path)
     found_format = format_of(path)
-    options_found = None
+    with _hashed_meanwhile(path) as sha256:
+        frame, options_found = _read(path, found_format, options)
+        return ReadTable(frame, found_format, options_found, sha256.result())
+
+
+def _read(path: Path, found_format: Format, options: CsvOptions | None) -> tuple[pl.DataFrame, CsvOptions | None]:
     if found_format is Format.CSV:
-        frame, options_found = read_csv_with_options(path, options)
-    else:
-        _refuse_empty(path)
-        frame = read_parquet(path) if found_format is Format.PARQUET else read_arrow(path)
-        if frame.height == 0:
-            raise InputError(Problem("no-records", f"'{path}' has no records"))
-    return ReadTable(frame, found_format, options_found, sha256_of_file(path))
+        return read_csv_with_options(path, options)
+    _refuse_empty(path)
+    frame = read_parquet(path) if found_format is Format.PARQUET else read_arrow(path)
+    if frame.height == 0:
+        raise InputError(Problem("no-records", f"'{path}' has no records"))
+    return frame, None
 
 
 def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = None) -> None:
@@ -96,10 +105,25 @@ def written_options(path: Path | str, like: ReadTable | None = None) -> CsvOptio
     return replace(found, delimiter=delimiter, encoding="utf-8", quote='"' if delimiter != '"' else "'", header=header)
 
 
-def sha256_of_file(path: Path | str) -> str:
-    """The hash of the bytes of a file, in hexadecimal, read piece by piece."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def sha256_of_file(path: Path | str, given_up: Event | None = None) -> str:
+    """The hash of the bytes of a file, in hexadecimal, read piece by piece; ends early once it is given up."""
+    digest, piece = hashlib.sha256(), memoryview(bytearray(_PIECE))
+    with Path(path).open("rb", buffering=0) as file:
+        while (filled := file.readinto(piece)) and not (given_up is not None and given_up.is_set()):
+            digest.update(piece[:filled])
+    return digest.hexdigest()
+
+
+@contextmanager
+def _hashed_meanwhile(path: Path) -> Iterator[Future[str]]:
+    """The hash of a file, found on a thread of its own while the block runs; given up if the block fails."""
+    given_up = Event()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        try:
+            yield pool.submit(sha256_of_file, path, given_up)
+        except BaseException:
+            given_up.set()
+            raise
 
 
 def _refuse_empty(path: Path) -> None:

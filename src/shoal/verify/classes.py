@@ -13,6 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.tables.coded import text_codes
+
 SUPPRESSED = "*"
 
 
@@ -34,13 +36,19 @@ def find_classes(release: pl.DataFrame, quasi: Sequence[str]) -> Classes:
         return Classes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     if not quasi:
         return Classes(np.zeros(release.height, dtype=np.int64), np.array([release.height], dtype=np.int64))
-    as_written = [pl.col(name).cast(pl.String) if release.schema[name].is_float() else pl.col(name) for name in quasi]
-    keys = release.select(as_written).rename({name: f"q{number}" for number, name in enumerate(quasi)})
+    keys = pl.DataFrame({f"q{number}": _comparable(release[name]) for number, name in enumerate(quasi)})
     grouped = keys.with_row_index("record").group_by(pl.exclude("record"), maintain_order=True).agg("record")
     sizes = grouped["record"].list.len().to_numpy().astype(np.int64)
     of_record = np.empty(release.height, dtype=np.int64)
     of_record[grouped["record"].explode().to_numpy()] = np.repeat(np.arange(sizes.shape[0]), sizes)
     return Classes(of_record, sizes)
+
+
+def _comparable(column: pl.Series) -> pl.Series:
+    """Equal exactly where the released values are: floats as texts, categories as their numbers."""
+    if column.dtype.is_float():
+        return column.cast(pl.String)
+    return column.to_physical() if isinstance(column.dtype, pl.Categorical) else column
 
 
 def fully_suppressed(release: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.bool_]:
@@ -68,7 +76,10 @@ class ValueCounts:
 def value_numbers(column: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
     """A number for every record's value, and the distinct values by number; null is a value, the last one."""
     if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
-        column = column.cast(pl.String)
+        texts, codes = text_codes(column.cast(pl.String))
+        place = np.empty(len(texts), dtype=np.int64)
+        place[texts.arg_sort(nulls_last=True).to_numpy()] = np.arange(len(texts))
+        return place[codes], texts.sort(nulls_last=True)
     distinct = column.unique().sort(nulls_last=True)
     numbers = column.rank("dense").cast(pl.Int64) - 1
     missing_number = len(distinct) - 1
@@ -77,6 +88,13 @@ def value_numbers(column: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
 
 def count_values(classes: Classes, numbers: NDArray[np.int64], distinct: int) -> ValueCounts:
     """The histogram of a column in every class, as sorted (class, value, count) entries."""
-    keys, counts = np.unique(classes.of_record * max(1, distinct) + numbers, return_counts=True)
+    keys, counts = _counted(classes.of_record * max(1, distinct) + numbers)
     totals = np.bincount(numbers, minlength=distinct)
     return ValueCounts(keys // max(1, distinct), keys % max(1, distinct), counts, totals)
+
+
+def _counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct numbers in rising order, and how often each occurs; polars sorts on all threads."""
+    keys = pl.Series(keys).sort().to_numpy()
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+    return keys[starts], np.diff(starts, append=keys.shape[0])

@@ -1,0 +1,34 @@
+"""What makes a command start and end quickly: for the command line only, a library leaves its process alone."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+_OBJECTS_BEFORE_A_LOOK = 100_000
+_LEFT_OUT = "scipy"
+
+
+def look_for_garbage_seldom() -> None:
+    """Loading makes very many objects that all stay: to look for garbage among them takes a sixth of the time."""
+    gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
+
+
+def end_without_looking_for_garbage() -> None:
+    """Python looks through all objects once more before it ends, for a third of a second; the system frees them too."""
+    gc.freeze()
+
+
+def load_compiler() -> None:
+    """Load numba, but not scipy with it.
+
+    numba loads scipy, if it is there, to know whether matrix products can be compiled. No kernel has one, and it takes
+    nearly as long as numba itself. Whoever asks for scipy later gets it.
+    """
+    if _LEFT_OUT in sys.modules:
+        return
+    sys.modules[_LEFT_OUT] = None  # type: ignore[assignment]  # what Python takes for "there is no such module"
+    try:
+        import numba.np.arraymath  # noqa: F401  (where numba asks)
+    finally:
+        del sys.modules[_LEFT_OUT]
