@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
-from shoal.kernels.flagship_random import random_below, random_unit
+from shoal.kernels.flagship_random import random_unit
 
 Pool = namedtuple(
     "Pool",
@@ -115,59 +115,3 @@ def take_item(pool: Any, place: Any, last: Any) -> None:
     pool.names[place] = pool.names[last]
     pool.weights[place] = pool.weights[last]
     pool.cost[place] = pool.cost[last]
-
-
-@kernel
-def grow_groups(
-    pool: Any,
-    count: Any,
-    step: Any,
-    saturates: Any,
-    number_weight: Any,
-    k: Any,
-    limit: Any,
-    tries: Any,
-    noise: Any,
-    random: Any,
-    group: Any,
-) -> Any:
-    """Groups of at least k from the first `count` items of the pool. Returns the number of groups.
-
-    Items that are left when fewer than k remain, or when there are `limit` groups, get the group -1. Of `tries`
-    random items the one farthest from the last group opens the next one. `noise` is added to what an item costs.
-
-    IN/OUT pool   used up
-    OUT    group  int64 (items,) by name
-    """
-    total = 0
-    for place in range(count):
-        total += pool.weights[place]
-    groups = 0
-    while total >= k and groups < limit:
-        seed = random_below(random, count)
-        for _ in range(tries):
-            other = random_below(random, count)
-            if groups > 0 and pool.cost[other] > pool.cost[seed]:
-                seed = other
-        open_group(pool, seed, count, step, saturates, number_weight, noise, random)
-        size = 0
-        chosen = seed
-        while True:
-            size += pool.weights[chosen]
-            group[pool.names[chosen]] = groups
-            count -= 1
-            take_item(pool, chosen, count)
-            if size >= k:
-                break
-            chosen = random_below(random, count)
-            lowest = pool.cost[chosen]
-            for place in range(count):
-                if pool.cost[place] < lowest:
-                    lowest = pool.cost[place]
-                    chosen = place
-            join_group(pool, chosen, count, step, saturates, number_weight)
-        total -= size
-        groups += 1
-    for place in range(count):
-        group[pool.names[place]] = -1
-    return groups

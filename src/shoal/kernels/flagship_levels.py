@@ -2,7 +2,11 @@
 
 A row's key is the sum of one random 64-bit number per attribute and node: rows agree when their keys agree. Changing
 one attribute's level changes the key by one subtraction and one addition, so trying a neighbour in the lattice of
-levels costs one pass over the rows that are still unplaced.
+levels costs one pass over the rows that are still unplaced, with one look into a hash table for each.
+
+A place of the table (int64 (places, 4)) holds the key, the weight and the loss of a class, and the number of the try
+that wrote it: what other tries wrote counts as free, so the table is never cleared. Losses are whole numbers
+(fixed point), so that sums do not depend on their order.
 """
 
 from __future__ import annotations
@@ -14,93 +18,94 @@ import numpy as np
 from shoal.kernels.compile import kernel
 
 _SPREAD = np.uint64(11400714819323198485)
+_KEY, _WEIGHT, _LOSS, _TRY = 0, 1, 2, 3
 
 
 @kernel
-def _slot(keys: Any, key: Any, shift: Any, mask: Any) -> Any:
-    """Where a key is, or belongs, in an open-addressing table (0 is free)."""
+def _bits_left(places: Any) -> Any:
+    """How far a 64-bit product is shifted to be a place of the table."""
+    bits = 0
+    while (1 << bits) < places:
+        bits += 1
+    return np.uint64(64 - bits)
+
+
+@kernel
+def _find(table: Any, key: Any, shift: Any, number: Any) -> Any:
+    """Where a key is, or belongs, in the open-addressing table of this try."""
+    mask = table.shape[0] - 1
     place = np.int64((key * _SPREAD) >> shift)
-    while keys[place] != 0 and keys[place] != key:
+    while table[place, _TRY] == number and table[place, _KEY] != np.int64(key):
         place = (place + 1) & mask
     return place
 
 
 @kernel
-def count_classes(
-    rows: Any, weights: Any, base: Any, old: Any, new: Any, codes: Any, keys: Any, sums: Any, slots: Any
-) -> None:
-    """Total weight per class when one attribute goes from the old to the new level.
-
-    IN  rows   int32 (left,) rows that are not placed yet
-    IN  base   uint64 (rows,) key of each row at the present levels
-    IN  old, new  uint64 (size,) key numbers of the attribute's codes at the two levels; codes int32 (rows,)
-    OUT keys uint64, sums int64 (table size,); slots int32 (left,) where each row's class is
-    """
-    mask = keys.shape[0] - 1
-    bits = 0
-    while (1 << bits) < keys.shape[0]:
-        bits += 1
-    shift = np.uint64(64 - bits)
-    keys[:] = 0
-    sums[:] = 0
-    for place in range(rows.shape[0]):
-        row = rows[place]
-        code = codes[row]
-        key = base[row] - old[code] + new[code]
-        found = _slot(keys, key, shift, mask)
-        keys[found] = key
-        sums[found] += weights[row]
-        slots[place] = found
-
-
-@kernel
 def gain_of_level(
-    rows: Any, weights: Any, costs: Any, old: Any, new: Any, codes: Any, sums: Any, slots: Any, k: Any, price: Any
+    weights: Any,
+    base: Any,
+    losses: Any,
+    codes: Any,
+    old_key: Any,
+    new_key: Any,
+    old_loss: Any,
+    new_loss: Any,
+    table: Any,
+    number: Any,
+    k: Any,
+    price: Any,
 ) -> Any:
-    """The sum of (price - loss) over the records whose class has k or more.
+    """The sum of (price - loss) over the records whose class has k or more, if one attribute has another level.
 
-    IN  costs     float64 (rows,) loss of each row at the present levels
-    IN  old, new  float64 (size,) loss of the attribute's codes at the two levels
+    IN  weights  int64 (rows,), base uint64 (rows,) key, losses int64 (rows,) loss of each row at the present levels
+    IN  codes    int32 (rows,) of the attribute; old_key, new_key uint64 (size,), old_loss, new_loss int64 (size,)
+    OUT table    the classes, written with this number
     """
-    gain = 0.0
-    for place in range(rows.shape[0]):
-        if sums[slots[place]] >= k:
-            row = rows[place]
-            code = codes[row]
-            gain += weights[row] * (price - (costs[row] - old[code] + new[code]))
+    shift = _bits_left(table.shape[0])
+    gain = 0
+    for row in range(codes.shape[0]):
+        code = codes[row]
+        key = base[row] - old_key[code] + new_key[code]
+        loss = losses[row] - old_loss[code] + new_loss[code]
+        weight = weights[row]
+        found = _find(table, key, shift, number)
+        if table[found, _TRY] != number:
+            table[found, _TRY] = number
+            table[found, _KEY] = np.int64(key)
+            table[found, _WEIGHT] = table[found, _LOSS] = 0
+        before = table[found, _WEIGHT]
+        table[found, _WEIGHT] = before + weight
+        table[found, _LOSS] += weight * loss
+        if before >= k:
+            gain += weight * (price - loss)
+        elif before + weight >= k:
+            gain += (before + weight) * price - table[found, _LOSS]
     return gain
 
 
 @kernel
-def change_level(
-    rows: Any, codes: Any, base: Any, costs: Any, old_key: Any, new_key: Any, old_cost: Any, new_cost: Any
-) -> None:
-    """Take the new level of one attribute into keys and costs."""
-    for place in range(rows.shape[0]):
-        row = rows[place]
+def change_level(codes: Any, base: Any, losses: Any, old_key: Any, new_key: Any, old_loss: Any, new_loss: Any) -> None:
+    """Take the new level of one attribute into keys and losses."""
+    for row in range(codes.shape[0]):
         code = codes[row]
         base[row] += new_key[code] - old_key[code]
-        costs[row] += new_cost[code] - old_cost[code]
+        losses[row] += new_loss[code] - old_loss[code]
 
 
 @kernel
-def take_classes(rows: Any, sums: Any, slots: Any, k: Any, first_group: Any, group: Any, numbers: Any) -> Any:
-    """Rows in classes of k or more get a group; the others move to the front of `rows`. Returns (left, next group).
+def take_classes(base: Any, table: Any, number: Any, k: Any, first_group: Any, group: Any) -> Any:
+    """Rows in classes of k or more get a group, the others -1. Returns the next group.
 
-    OUT numbers  int32 (table size,) scratch: the group of each class
+    IN/OUT table  the classes of the present levels; those that leave get -1 - group as their loss
     """
-    numbers[:] = -1
-    left = 0
+    shift = _bits_left(table.shape[0])
     following = first_group
-    for place in range(rows.shape[0]):
-        row = rows[place]
-        slot = slots[place]
-        if sums[slot] >= k:
-            if numbers[slot] < 0:
-                numbers[slot] = following
+    for row in range(base.shape[0]):
+        found = _find(table, base[row], shift, number)
+        group[row] = -1
+        if table[found, _WEIGHT] >= k:
+            if table[found, _LOSS] >= 0:
+                table[found, _LOSS] = -1 - following
                 following += 1
-            group[row] = numbers[slot]
-        else:
-            rows[left] = row
-            left += 1
-    return left, following
+            group[row] = -1 - table[found, _LOSS]
+    return following

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
-from shoal.kernels.flagship_grow import grow_groups
 from shoal.kernels.flagship_guard import refill_guard
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
+from shoal.kernels.flagship_regrow import forget_values, measure, regrow
 from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item
 
 _RIVALS = 3  # a group that loses much is chosen more often: the one that loses most of these and one more
@@ -50,8 +50,8 @@ def _choose(state: Any, near: Any, wanted: Any, chosen: Any, most: Any, random: 
 
 
 @kernel
-def gather_members(state: Any, small: Any, pool: Any, chosen: Any, found: Any, items: Any, before: Any) -> Any:
-    """Copy the members of the chosen groups into the pool and the small state; remember where they were."""
+def gather_members(state: Any, bench: Any, chosen: Any, found: Any, items: Any, before: Any) -> Any:
+    """Lay the members of the chosen groups on the bench; remember where they were."""
     count = 0
     for number in range(found):
         start = state.first[chosen[number]]
@@ -59,55 +59,37 @@ def gather_members(state: Any, small: Any, pool: Any, chosen: Any, found: Any, i
             item = state.members[place]
             items[count] = item
             before[count] = chosen[number]
-            pool.names[count] = count
-            pool.weights[count] = 1
             for layer in range(state.features.shape[1]):
-                pool.columns[layer, count] = small.features[count, layer] = state.features[item, layer]
+                bench.columns[layer, count] = state.features[item, layer]
             for interval in range(state.numbers.shape[1]):
-                pool.numbers[interval, count] = small.numbers[count, interval] = state.numbers[item, interval]
+                bench.numbers[interval, count] = state.numbers[item, interval]
             count += 1
     return count
 
 
 @kernel
-def place_members(state: Any, chosen: Any, found: Any, items: Any, groups: Any, count: Any) -> Any:
-    """Empty the chosen groups and fill them by `groups` (-1: where it costs least). Returns their energy."""
-    for number in range(found):
+def place_members(state: Any, chosen: Any, total: Any, items: Any, groups: Any, count: Any) -> None:
+    """Empty the chosen groups and fill them by `groups`."""
+    for number in range(total):
         clear_group(state, chosen[number], False)
     for place in range(count):
-        if groups[place] >= 0:
-            insert_item(state, items[place], groups[place])
-    energy = 0.0
-    for number in range(found):
+        insert_item(state, items[place], groups[place])
+    for number in range(total):
         if state.size[chosen[number]] > 0:
             state.energy[chosen[number]] = energy_after(state, chosen[number], NOBODY, NOBODY)
-    for place in range(count):
-        if groups[place] < 0:
-            best, least, after = NOBODY, np.inf, 0.0
-            for number in range(found):
-                group = chosen[number]
-                if state.size[group] > 0 and state.held[group] < state.room[group]:
-                    new = energy_after(state, group, NOBODY, items[place])
-                    if new - state.energy[group] < least:
-                        best, least, after = group, new - state.energy[group], new
-            insert_item(state, items[place], best)
-            state.energy[best] = after
-    for number in range(found):
-        energy += state.energy[chosen[number]]
-    return energy
 
 
 @kernel
 def _keep(
-    state: Any, small: Any, guard: Any, chosen: Any, total: Any, items: Any, before: Any, after: Any, count: Any
+    state: Any, bench: Any, guard: Any, chosen: Any, total: Any, items: Any, before: Any, after: Any, count: Any
 ) -> Any:
-    """Make the groups of the small state those of the block, unless they are less safe; True if they are kept."""
+    """Make the groups of the bench those of the block, unless they are less safe; True if they are kept."""
     unsafe = 0.0
     if guard is not None:
         for number in range(total):
             unsafe += guard.deficit[chosen[number]]
     for place in range(count):
-        after[place] = chosen[small.group[place]]
+        after[place] = chosen[bench.group[place]]
     place_members(state, chosen, total, items, after, count)
     if guard is not None:
         if refill_guard(guard, state, chosen, total) > unsafe + 1e-9:
@@ -120,11 +102,11 @@ def _keep(
 @kernel
 def rebuild(
     state: Any,
-    small: Any,
+    bench: Any,
     near: Any,
     guard: Any,
-    pool: Any,
     k: Any,
+    most: Any,
     trials: Any,
     widest: Any,
     noise: Any,
@@ -134,13 +116,12 @@ def rebuild(
 ) -> Any:
     """Dissolve and rebuild `trials` sets of 2 to `widest` neighbouring groups; returns how often this was kept.
 
-    Kept is what is no worse, and at a temperature `heat` also what is a little worse, the less likely the worse.
+    A set has at most `most` members. Kept is what is no worse, and at a temperature `heat` also what is a little
+    worse, the less likely the worse.
 
-    IN/OUT small  a state of a few groups where new ones are tried, so that a failure touches nothing else; clear
+    IN/OUT bench  where new groups are tried, so that a failure touches nothing else
     """
-    most = pool.names.shape[0]
-    chosen = np.empty(small.size.shape[0], dtype=np.int64)
-    numbers = np.arange(max(most, small.size.shape[0]))
+    chosen = np.empty(bench.size.shape[0], dtype=np.int64)
     items = np.empty(most, dtype=np.int64)
     before = np.empty(most, dtype=np.int64)
     after = np.empty(most, dtype=np.int64)
@@ -158,7 +139,7 @@ def rebuild(
             old += state.energy[chosen[number]]
         if old <= 0.0:
             continue
-        count = gather_members(state, small, pool, chosen, found, items, before)
+        count = gather_members(state, bench, chosen, found, items, before)
         total = found
         while total < count // k and spares > 0:
             spares -= 1
@@ -167,28 +148,17 @@ def rebuild(
         limit = total
         if count < (total + 1) * k and random_below(random, 16) < fewer:
             limit = max(1, total - 1)
+        for number in range(total):
+            bench.room[number] = state.room[chosen[number]]
         strength = noise * old / count * random_unit(random)
-        grow_groups(
-            pool,
-            count,
-            state.step,
-            state.saturates,
-            state.number_weight,
-            k,
-            limit,
-            random_below(random, 4),
-            strength,
-            random,
-            after,
-        )
-        for number in range(total):
-            small.room[number] = state.room[chosen[number]]
-        new = place_members(small, numbers, total, numbers, after, count)
+        prices = state.step, state.saturates, state.number_weight
+        groups = regrow(bench, count, *prices, k, limit, random_below(random, 4), strength, random)
+        new = measure(bench, groups, count, *prices, state.size_price[0])
         allowed = old - heat * np.log(random_unit(random)) if heat > 0.0 else old
-        if new <= allowed and _keep(state, small, guard, chosen, total, items, before, after, count):
+        if new <= allowed and _keep(state, bench, guard, chosen, total, items, before, after, count):
             taken += 1
+        forget_values(bench, count, state.saturates)
         for number in range(total):
-            clear_group(small, number, False)
             if state.size[chosen[number]] == 0:
                 spare[spares] = chosen[number]
                 spares += 1

@@ -242,7 +242,7 @@ def remove_item(state: Any, item: Any) -> None:
             break
 
 
-@kernel
+@inlined
 def insert_item(state: Any, item: Any, group: Any) -> None:
     """Put an item of weight 1 into a group that has room; the energy is left to the caller."""
     for layer in range(state.features.shape[1]):
@@ -265,9 +265,8 @@ def insert_item(state: Any, item: Any, group: Any) -> None:
 @inlined
 def _layer_change(state: Any, group: Any, layer: Any, out: Any, into: Any) -> Any:
     """How the energy of a group changes on one layer when the feature `out` is replaced by `into`."""
-    counts = state.counts[group]
     values = state.value_of_count
-    leaving, coming = counts[out], counts[into]
+    leaving, coming = state.counts[group, out], state.counts[group, into]
     old = state.spread[group, layer] - 1.0
     new = old + (values[leaving - 1] - values[leaving]) + (values[coming + 1] - values[coming])
     if state.saturates[layer]:

@@ -15,11 +15,12 @@ from shoal.kernels import beside
 from shoal.kernels.flagship_anneal import anneal
 from shoal.kernels.flagship_near import nearest_rows
 from shoal.kernels.flagship_rebuild import gather_members, place_members, rebuild
+from shoal.kernels.flagship_regrow import regrow
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.testing.tables import encode_simple
 
-KERNELS = (anneal, nearest_rows, gather_members, place_members, rebuild)
+KERNELS = (anneal, nearest_rows, regrow, gather_members, place_members, rebuild)
 
 
 def test_the_examples_compile_what_a_table_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,30 +116,6 @@ def make_state(
     return state
 
 
-def small_state(state: State, items: int, groups: int) -> State:
-    """Empty groups with room for so many items each, of the same kind as those of a block."""
-    layers, intervals = state.features.shape[1], state.numbers.shape[1]
-    small = state._replace(
-        features=np.zeros((items, layers), dtype=np.int32),
-        numbers=np.zeros((items, intervals)),
-        weight=np.ones(items, dtype=np.int64),
-        group=np.full(items, -1, dtype=np.int64),
-        size=np.zeros(groups, dtype=np.int64),
-        energy=np.zeros(groups),
-        counts=np.zeros((groups, state.step.shape[0]), dtype=np.int32),
-        spread=np.zeros((groups, layers)),
-        reach=np.zeros((groups, layers)),
-        extremes=np.zeros((groups, intervals, 4)),
-        first=np.arange(groups, dtype=np.int64) * items,
-        room=np.full(groups, items, dtype=np.int64),
-        held=np.zeros(groups, dtype=np.int64),
-        members=np.zeros(groups * items, dtype=np.int64),
-        slot=np.zeros(items, dtype=np.int64),
-    )
-    fill_state(small)
-    return small
-
-
 def count_values(k: int, power: float, largest: int) -> FloatArray:
     """f(c) for c = 0..largest: 1 for c > 0 at power 0, else (min(c, k) / k) ** power."""
     values = (np.minimum(np.arange(largest + 1), k) / k) ** power

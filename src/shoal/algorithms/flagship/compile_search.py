@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.flagship.blocks import count_values, make_state, random_state
 from shoal.algorithms.flagship.problem import SearchProblem, make_problem
-from shoal.algorithms.flagship.refine import Round, find_near, rebuild_groups, rebuild_room, search_block
+from shoal.algorithms.flagship.refine import Round, find_near, rebuild_bench, rebuild_groups, search_block
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.kernels.beside import compile_beside, wait_for
 from shoal.kernels.compile import must_compile
 from shoal.kernels.flagship_rebuild import gather_members, place_members
+from shoal.kernels.flagship_regrow import regrow
 from shoal.kernels.flagship_state import State
 from shoal.progress import StopRequest
 
@@ -46,10 +47,11 @@ def end_compiling() -> None:
 def compile_side() -> None:
     """The part of the second process."""
     problem, state, random = _example()
-    pool, small = rebuild_room(state, _K, _PLAN.widest)
+    bench = rebuild_bench(state, 12, _K, _PLAN.widest)
+    regrow(bench, 0, state.step, state.saturates, state.number_weight, _K, 0, 0, 0.0, random)
     chosen, items, before = np.arange(4), np.zeros(12, dtype=np.int64), np.zeros(12, dtype=np.int64)
-    count = gather_members(state, small, pool, chosen, 4, items, before)
-    place_members(small, chosen, 4, np.arange(12), before, count)
+    count = gather_members(state, bench, chosen, 4, items, before)
+    place_members(state, chosen, 4, items, before, count)
     search_block(problem, _ITEMS, _GROUPS, _PLAN, 1.0, random, StopRequest())
 
 

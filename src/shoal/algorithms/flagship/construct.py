@@ -14,11 +14,11 @@ from shoal.algorithms.flagship.levels import Prices, level_classes
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.encode.levels import interval_levels
-from shoal.kernels.flagship_grow import grow_groups, make_pool
+from shoal.kernels.flagship_grow import make_pool
+from shoal.kernels.flagship_regrow import make_bench, measure, regrow
 from shoal.kernels.flagship_state import place_rest
 from shoal.kernels.flagship_wide import grow_wide, join_leftovers
 
-_ALL = 1 << 40  # no limit
 _SMALL_BLOCK = 128
 
 
@@ -126,19 +126,18 @@ def _joined(problem: SearchProblem, blocks: list[IntegerArray], parts: list[Inte
 
 
 def _grow(problem: SearchProblem, items: IntegerArray, generator: np.random.Generator) -> IntegerArray:
-    """Groups numbered from 0; the few that are left over join the nearest, unless there is no group at all (-1)."""
-    rows = problem.item_row[items]
+    """Groups numbered from 0 of items that weigh at least k; the few that are left over join where they cost least."""
+    rows, count = problem.item_row[items], items.shape[0]
     features, step = local_features(problem, rows)
-    pool = make_pool(items.shape[0], features.shape[1], problem.numbers.shape[1], step.shape[0])
-    pool.columns[:] = features.T
-    pool.numbers[:] = problem.numbers[rows].T
-    pool.names[:] = np.arange(items.shape[0])
-    pool.weights[:] = problem.item_weight[items]
-    group = np.full(items.shape[0], -1, dtype=np.int64)
-    random = random_state(generator)
+    layers, intervals = features.shape[1], problem.numbers.shape[1]
+    bench = make_bench(count, -(-count // problem.k), layers, intervals, step.shape[0])
+    bench.columns[:, :count] = features.T
+    bench.numbers[:, :count] = problem.numbers[rows].T
+    bench.weight[:count] = problem.item_weight[items]
     prices = (step, problem.saturates, problem.number_weight)
-    grow_groups(pool, items.shape[0], *prices, problem.k, _ALL, 0, 0.0, random, group)
-    return place_leftovers(problem, items, group.astype(np.int32))
+    groups = regrow(bench, count, *prices, problem.k, count, 0, 0.0, random_state(generator))
+    measure(bench, groups, count, *prices, problem.size_price)
+    return np.asarray(bench.group[:count], dtype=np.int32)
 
 
 def _split_large(

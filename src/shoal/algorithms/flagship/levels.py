@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.flagship.problem import IntegerArray
 from shoal.encode.encoded_table import EncodedAttribute
-from shoal.kernels.flagship_levels import change_level, count_classes, gain_of_level, take_classes
+from shoal.kernels.flagship_levels import change_level, gain_of_level, take_classes
+
+_PATIENCE = 3  # so many prices in a row may place nothing before the levels are sought from the top
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,16 @@ class Prices:
 
     first: float
     ratio: float
+
+
+def _fixed(loss: float | NDArray[np.float64]) -> NDArray[np.int64]:
+    """A loss as a whole number: 24 bits after the point leave room for the sum over a billion records."""
+    return np.asarray(np.rint(np.asarray(loss) * 2**24), dtype=np.int64)
+
+
+def _places(rows: int) -> int:
+    """How many places a hash table of the classes of so many rows has."""
+    return 1 << max(4, (4 * rows // 3).bit_length())
 
 
 class LevelSearch:
@@ -43,46 +55,48 @@ class LevelSearch:
             generator.integers(1, 2**63, size=int(one.ancestors.max()) + 1, dtype=np.uint64)[one.ancestors]
             for one in attributes
         ]
-        self.losses = [one.level_cost * one.weight for one in attributes]
+        self.losses = [_fixed(one.level_cost * one.weight) for one in attributes]
         self.levels = [0] * len(attributes)
         self.tops = [one.levels - 1 for one in attributes]
         rows = codes.shape[1]
         self.rows = np.arange(rows, dtype=np.int32)
         self.base = np.zeros(rows, dtype=np.uint64)
-        self.cost = np.zeros(rows)
+        self.loss = np.zeros(rows, dtype=np.int64)
         for number, key in enumerate(self.keys):
             self.base += key[0][codes[number]]
-        size = 1 << max(4, (2 * rows + 2).bit_length())
-        self.class_keys = np.zeros(size, dtype=np.uint64)
-        self.class_sums = np.zeros(size, dtype=np.int64)
-        self.class_numbers = np.zeros(size, dtype=np.int32)
-        self.slots = np.zeros(rows, dtype=np.int32)
+        self.table = np.zeros((_places(rows), 4), dtype=np.int64)
+        self.tries = 0
 
-    def gain(self, attribute: int, level: int, price: float) -> float:
+    def gain(self, attribute: int, level: int, price: float) -> int:
         """The sum of (price - loss) over the records that are placed if one attribute has another level."""
         old = self.levels[attribute]
-        key, loss, codes = self.keys[attribute], self.losses[attribute], self.codes[attribute]
-        keys, sums = self._table()
-        count_classes(self.rows, self.weights, self.base, key[old], key[level], codes, keys, sums, self.slots)
-        return float(
+        key, loss = self.keys[attribute], self.losses[attribute]
+        self.tries += 1
+        return int(
             gain_of_level(
-                self.rows, self.weights, self.cost, loss[old], loss[level], codes, sums, self.slots, self.k, price
+                self.weights,
+                self.base,
+                self.loss,
+                self.codes[attribute],
+                key[old],
+                key[level],
+                loss[old],
+                loss[level],
+                self.table[: _places(self.rows.shape[0])],
+                self.tries,
+                self.k,
+                int(_fixed(price)),
             )
         )
-
-    def _table(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """A hash table of the size that the rows still left need."""
-        size = 1 << max(4, (2 * self.rows.shape[0] + 2).bit_length())
-        return self.class_keys[:size], self.class_sums[:size]
 
     def set_level(self, attribute: int, level: int) -> None:
         old = self.levels[attribute]
         key, loss = self.keys[attribute], self.losses[attribute]
         codes = self.codes[attribute]
-        change_level(self.rows, codes, self.base, self.cost, key[old], key[level], loss[old], loss[level])
+        change_level(codes, self.base, self.loss, key[old], key[level], loss[old], loss[level])
         self.levels[attribute] = level
 
-    def climb(self, price: float) -> float:
+    def climb(self, price: float) -> int:
         """Change one level at a time as long as the gain rises."""
         best = self.gain(0, self.levels[0], price)
         while True:
@@ -97,7 +111,7 @@ class LevelSearch:
                 return best
             self.set_level(*choice)
 
-    def descend(self, price: float) -> float:
+    def descend(self, price: float) -> int:
         """From the top, lower one level at a time, the one that gains most; stop at the best levels on the way."""
         for attribute, top in enumerate(self.tops):
             self.set_level(attribute, top)
@@ -119,9 +133,14 @@ class LevelSearch:
     def leave(self, first_group: int, group: IntegerArray) -> int:
         """Let the classes of the present levels go; returns the next group number."""
         self.gain(0, self.levels[0], 0.0)
-        numbers = self.class_numbers[: self._table()[0].shape[0]]
-        left, following = take_classes(self.rows, self._table()[1], self.slots, self.k, first_group, group, numbers)
-        self.rows = self.rows[:left].copy()
+        table = self.table[: _places(self.rows.shape[0])]
+        found = np.empty(self.rows.shape[0], dtype=np.int32)
+        following = take_classes(self.base, table, self.tries, self.k, first_group, found)
+        group[self.rows] = found
+        left = found < 0
+        self.rows, self.weights = self.rows[left], self.weights[left]
+        self.base, self.loss = self.base[left], self.loss[left]
+        self.codes = np.ascontiguousarray(self.codes[:, left])
         return int(following)
 
 
@@ -139,13 +158,15 @@ def level_classes(
     used = search.leave(0, group)  # equal rows
     total = sum(one.weight for one in attributes)
     price = prices.first * total
+    in_vain = 0
     while search.rows.size and price <= total * prices.ratio:
         found = search.climb(price)
-        if found <= 0 and search.descend(price) > 0:
+        if found <= 0 and in_vain >= _PATIENCE and search.descend(price) > 0:
             found = search.climb(price)
         before = used
         if found > 0:
             used = search.leave(used, group)
+        in_vain = in_vain + 1 if used == before else 0
         if used == before:
             price *= prices.ratio
     return group

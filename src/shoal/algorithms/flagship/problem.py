@@ -2,7 +2,8 @@
 
 Every row of the table gives one item per record, so that equal records can go to different groups. A row that occurs
 more than 3k times gives 2k such items and one heavy item that holds the rest and never moves: enough to lend
-records to neighbours, and the work does not grow with the number of copies.
+records to neighbours, and the work does not grow with the number of copies. In a large table every row that occurs k
+times or more has such a heavy item, and lends up to k records: there the steps are better spent on the rare rows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from shoal.kernels.safety import Safety
 IntegerArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+
+_LARGE = 160_000  # items
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size
     numbers = np.empty((table.rows, len(intervals)))
     for column, number in enumerate(intervals):
         numbers[:, column] = table.attributes[number].positions[table.codes[number]]
-    item_row, item_weight = _items(table.weights, k if safety is None else table.records)
+    item_row, item_weight = _items(table.weights, k) if safety is None else _single_items(table.weights)
     return SearchProblem(
         features=features,
         numbers=numbers,
@@ -108,12 +111,22 @@ def _layers(number: int, attribute: EncodedAttribute) -> list[Layer]:
 def _items(weights: LongArray, k: int) -> tuple[IntegerArray, LongArray]:
     """The row and weight of every item; the items of a row are neighbours, the heavy one first."""
     heavy = weights > 3 * k
-    count = np.where(heavy, 2 * k + 1, weights)
+    lent = np.full(weights.shape[0], 2 * k, dtype=np.int64)
+    if np.where(heavy, lent + 1, weights).sum() > _LARGE:
+        heavy = weights >= k
+        lent = np.minimum(weights - k, k)
+    count = np.where(heavy, lent + 1, weights)
     item_row = np.repeat(np.arange(weights.shape[0], dtype=np.int32), count)
     item_weight = np.ones(item_row.shape[0], dtype=np.int64)
     firsts = np.cumsum(count) - count
-    item_weight[firsts[heavy]] = weights[heavy] - 2 * k
+    item_weight[firsts[heavy]] = (weights - lent)[heavy]
     return item_row, item_weight
+
+
+def _single_items(weights: LongArray) -> tuple[IntegerArray, LongArray]:
+    """One item per record."""
+    item_row = np.repeat(np.arange(weights.shape[0], dtype=np.int32), weights)
+    return item_row, np.ones(item_row.shape[0], dtype=np.int64)
 
 
 def record_groups(problem: SearchProblem, item_group: IntegerArray, row_of_record: IntegerArray) -> IntegerArray:

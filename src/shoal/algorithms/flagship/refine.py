@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state, random_state, small_state
+from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state, random_state
 from shoal.algorithms.flagship.construct import renumber
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
 from shoal.kernels.flagship_blocks import cut_blocks
-from shoal.kernels.flagship_grow import Pool, make_pool
 from shoal.kernels.flagship_guard import Guard, refill_guard
 from shoal.kernels.flagship_near import Near, nearest_rows
 from shoal.kernels.flagship_rebuild import rebuild
+from shoal.kernels.flagship_regrow import Bench, make_bench
 from shoal.kernels.flagship_state import State, measure_all
 from shoal.kernels.safety import row_length
 from shoal.progress import StopRequest
 
 _PIECE = 2_000_000  # trials between two chances to interrupt
 _NEAR_PART = 4_000  # rows that are compared with each other
+_FAR = 60_000.0  # the greatest distance of two rows of a part, as a whole number of 16 bits
 
 
 @dataclass(frozen=True)
@@ -149,12 +150,15 @@ def _nearest_of_part(
     state: State, starts: NDArray[np.int64], part: NDArray[np.int64], wanted: int
 ) -> NDArray[np.int64]:
     """(rows of the part, wanted) the nearest rows, by their number in the block; -1 where there are fewer."""
-    count = part.shape[0]
-    columns = np.ascontiguousarray(state.features[starts[part]].T)
-    numbers = np.ascontiguousarray(state.numbers[starts[part]].T)
-    nearest = np.empty((count, wanted), dtype=np.int64)
-    cost, best = np.empty(count), np.empty(wanted)
-    nearest_rows(columns, numbers, state.step, state.number_weight, cost, best, nearest)
+    features, numbers = state.features[starts[part]], state.numbers[starts[part]] * state.number_weight
+    prices, low = state.step[features], numbers.min(axis=0)
+    limits = np.minimum(state.number_weight, numbers.max(axis=0) - low)
+    scale = _FAR / max(1e-9, float(prices.max(axis=0).sum() + limits.sum()))
+    columns = np.ascontiguousarray((features - features.min(axis=0)).T, dtype=np.int16)
+    nearest = np.empty((part.shape[0], wanted), dtype=np.int64)
+    whole = [np.ascontiguousarray(np.rint(scale * one).T, dtype=np.uint16) for one in (prices, limits)]
+    places = np.minimum(np.rint(scale * (numbers - low)), _FAR)  # beyond that a distance reaches its limit anyway
+    nearest_rows(columns, whole[0], np.ascontiguousarray(places.T, dtype=np.uint16), whole[1], nearest)
     return np.where(nearest >= 0, part[nearest], -1)
 
 
@@ -171,12 +175,10 @@ def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:
     return candidates
 
 
-def rebuild_room(state: State, k: int, widest: int) -> tuple[Pool, State]:
-    """Where groups are dissolved and grown anew: a pool of items and a state of a few groups."""
-    items, layers = state.features.shape
-    most = min(items, 6 * k + 4)
-    pool = make_pool(most, layers, state.numbers.shape[1], state.step.shape[0])
-    return pool, small_state(state, most, most // k + widest)
+def rebuild_bench(state: State, most: int, k: int, widest: int) -> Bench:
+    """Where groups of up to `most` members together are dissolved and grown anew."""
+    layers, intervals = state.features.shape[1], state.numbers.shape[1]
+    return make_bench(most, most // k + widest, layers, intervals, state.step.shape[0])
 
 
 def rebuild_groups(
@@ -191,11 +193,12 @@ def rebuild_groups(
     stop: StopRequest,
 ) -> None:
     """Dissolve and rebuild so many sets of groups of a block."""
-    pool, small = rebuild_room(state, k, plan.widest)
+    most = 6 * k + 4
+    bench = rebuild_bench(state, most, k, plan.widest)
     heat = plan.heat * unit
     while rebuilds > 0 and not stop.asked:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))
-        rebuild(state, small, near, guard, pool, k, part, plan.widest, plan.noise, plan.fewer, heat, random)
+        rebuild(state, bench, near, guard, k, most, part, plan.widest, plan.noise, plan.fewer, heat, random)
         rebuilds -= part
 
 

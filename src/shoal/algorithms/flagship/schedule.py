@@ -34,12 +34,12 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
     steps = _steps(problem, effort)
     large = problem.items > 4 * _FULL
     small_k = problem.k <= _SMALL_K
-    tries = ((0.1, 1.5),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 4) * effort)))]
+    tries = ((0.05, 1.35),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 4) * effort)))]
     return Schedule(
         starts=3 if problem.items <= _FEW else 1,
         grown_reach=500 if large else max(1_500, min(6_000, 300 * problem.k)),
         grown_parts=-(-problem.items // _FULL),
-        classed_block=16_000 if large else 40_000,
+        classed_block=200_000 if large else 40_000,
         prices=tuple(Prices(*one) for one in tries),
         rounds=_rounds(problem, steps, large),
     )
@@ -60,7 +60,7 @@ def safe_rounds(problem: SearchProblem, effort: float) -> tuple[Round, ...]:
 
 def _steps(problem: SearchProblem, effort: float) -> float:
     """The effort for each record: less of it in a very large table, more in a small one."""
-    share: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 0.85)) * max(1.0, min(_MORE, _FEW / problem.items))
+    share: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.1)) * max(1.0, min(_MORE, _FEW / problem.items))
     return effort * share
 
 
@@ -70,7 +70,7 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
     has_trees = bool(problem.saturates.any())
     power = 0.0 if small_k and has_trees else 0.3 if has_trees else 0.35
     if small_k:
-        count = max(5, min(30, round(10 * steps**0.5)))
+        count = max(2, min(30, round(10 * steps**0.5)))
         trials, partners = (10.0, 3) if has_trees else (30.0, 6)
         trials *= steps**0.5
         rebuilds, widest = (28.0, 4) if has_trees else (32.0, 3)
@@ -81,11 +81,11 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
         trials, partners, widest = (20.0 + 0.4 * problem.k if has_trees else 170.0) * steps, 6, 4
         rebuilds = (240.0 / problem.k**0.25 if has_trees else 440.0 / problem.k**0.5) * steps
         heat = 3.0 if has_trees else 6.0
-    heat *= min(1.0, steps)
+    heat *= min(1.0, steps) ** 2
     hot, cold = (0.15, 0.02) if small_k and has_trees else (0.2, 0.04) if has_trees else (0.15, 0.03)
     block = 16_000 if small_k else 22_000
     if large:
-        block = max(2_500, min(block, 100 * problem.k))
+        block = max(8_000, min(block, 200 * problem.k))
     return tuple(
         Round(
             block_size=block,
