@@ -3,9 +3,10 @@
 Randomised greedy construction: a group grows record by record, each time by the one that costs least. What an item y
 adds to a growing group with first member x is exact: a flat layer costs its step if the group does not have y's value
 yet; a tree layer costs x's step if it is still pure and y is under another node; an interval costs what the range
-grows by. These costs are kept up to date: when a member brings something new, only the layer that this concerns is
-gone through. (All values of a flat layer have the same step.) The items lie column by column and never move, and one that has a group costs infinitely much, so that
-every loop runs over all items without a branch and the compiler can do several at a time.
+grows by. (All values of a flat layer have the same step.) These costs are kept up to date: when a member brings
+something new, only the layer that this concerns is gone through. The items lie column by column and never move, and
+one that has a group costs infinitely much, so that every loop runs over all items without a branch and the compiler
+can do several at a time.
 
 The groups are measured on the bench itself: a set of groups that is no better has touched nothing else.
 """
