@@ -26,10 +26,10 @@ from typing import ClassVar
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.flagship.compile_search import begin_compiling, end_compiling
-from shoal.algorithms.flagship.construct import classed_groups, grown_groups, renumber, total_energy
+from shoal.algorithms.flagship.construct import classed_groups, grown_groups, total_energy
 from shoal.algorithms.flagship.levels import Prices
 from shoal.algorithms.flagship.objectives import OBJECTIVES, objective_table, size_price
-from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups
+from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups, renumber
 from shoal.algorithms.flagship.refine import refine
 from shoal.algorithms.flagship.schedule import Schedule, make_schedule, safe_rounds
 from shoal.algorithms.lower_bound import lower_bound
@@ -150,11 +150,11 @@ def _starts(
     if problem.saturates.any():
         found = context.map(classed, schedule.prices) if several else [classed(one) for one in schedule.prices]
         groups = [renumber(group) for group in found if group is not None]
-    starts = sorted(((group, total_energy(problem, group)) for group in groups), key=lambda one: one[1])
+    starts = sorted(((group, total_energy(problem, group, context)) for group in groups), key=lambda one: one[1])
     starts = starts[: max(1, schedule.starts - 1)]
     if not starts or schedule.starts > 1:
         grown = renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts))
-        starts.append((grown, total_energy(problem, grown)))
+        starts.append((grown, total_energy(problem, grown, context)))
     return starts
 
 
@@ -167,4 +167,4 @@ def _made_safe(
     safe = repair(table, Clustering(records), requirement, quiet).groups
     assert problem.item_record is not None
     group = renumber(safe[problem.item_record])
-    return group, total_energy(problem, group)
+    return group, total_energy(problem, group, context)

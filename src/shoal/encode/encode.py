@@ -38,7 +38,7 @@ def encode_table(
     frame: pl.DataFrame,
     attributes: Sequence[Attribute],
     hierarchies: Mapping[str, Hierarchy],
-    options: EncodeOptions = EncodeOptions(),  # noqa: B008  (frozen)
+    options: EncodeOptions = EncodeOptions(),
     coded: Mapping[str, CodedColumn] | None = None,
 ) -> tuple[EncodedTable, Codebook]:
     """Encode the quasi-identifiers of a frame; every problem of every column is raised together.

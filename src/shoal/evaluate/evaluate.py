@@ -123,7 +123,7 @@ def evaluate_release(
     original: pl.DataFrame,
     release: pl.DataFrame,
     quasi: Sequence[str],
-    options: EvaluationOptions = EvaluationOptions(),  # noqa: B008  (frozen)
+    options: EvaluationOptions = EvaluationOptions(),
     *,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,

@@ -98,6 +98,12 @@ def group_deficit(safety: Any, row: Any, size: Any) -> Any:
                 above = row[slot] - bounds[CAP, rule, slot - start] * size
                 if above > TINY:
                     total += above
+        elif kind == CLOSE_EQUAL:
+            distance = 0.0
+            for slot in range(starts[column], starts[column + 1]):
+                distance += max(0.0, row[slot] - safety.shares[slot] * size)
+            if distance - numbers[rule, 0] * size > TINY:
+                total += distance - numbers[rule, 0] * size
         else:
             total += rule_deficit(safety, rule, row, size)
     return total
@@ -117,8 +123,6 @@ def rule_deficit(safety: Any, rule: Any, row: Any, size: Any) -> Any:
         deficit = (wanted - _entropy(row, size, start, stop)) * size
     elif kind == RECURSIVE:
         deficit = _recursive(row, start, stop, wanted, int(safety.numbers[rule, 1]))
-    elif kind == CLOSE_EQUAL:
-        deficit = (_equal_distance(safety, row, size, start, stop) - wanted) * size
     elif kind == CLOSE_ORDERED:
         deficit = (_ordered_distance(safety, row, size, start, stop) - wanted) * size
     else:
@@ -175,14 +179,6 @@ def _recursive(row: Any, start: Any, stop: Any, c: Any, rank: Any) -> Any:
         last_slot = best_slot
     missing = commonest - c * tail
     return missing + 0.5 if missing > -TINY else 0.0
-
-
-@kernel
-def _equal_distance(safety: Any, row: Any, size: Any, start: Any, stop: Any) -> Any:
-    total = 0.0
-    for slot in range(start, stop):
-        total += max(0.0, row[slot] / size - safety.shares[slot])
-    return total
 
 
 @kernel

@@ -10,8 +10,7 @@ import pytest
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state
-from shoal.algorithms.flagship.construct import renumber
-from shoal.algorithms.flagship.problem import make_problem
+from shoal.algorithms.flagship.problem import make_problem, renumber
 from shoal.algorithms.flagship.refine import find_near, refine
 from shoal.algorithms.flagship.schedule import make_schedule
 from shoal.algorithms.repair import repair

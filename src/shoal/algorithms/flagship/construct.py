@@ -20,6 +20,7 @@ from shoal.kernels.flagship_state import place_rest
 from shoal.kernels.flagship_wide import grow_wide, join_leftovers
 
 _SMALL_BLOCK = 128
+_ENERGY_PIECE = 100_000
 
 
 def grown_groups(problem: SearchProblem, context: Context, reach: int, parts: int) -> IntegerArray:
@@ -172,16 +173,17 @@ def place_leftovers(problem: SearchProblem, items: IntegerArray, group: IntegerA
     return np.asarray(state.group, dtype=np.int32)
 
 
-def total_energy(problem: SearchProblem, group: IntegerArray, items: IntegerArray | None = None) -> float:
-    """The energy of all groups (of some items) with the true cost."""
-    items = _everything(problem) if items is None else items
-    largest = int(problem.item_weight[items].sum())
-    state = make_state(problem, items, group, count_values(problem.k, 0.0, largest + 1))
-    return float(state.energy.sum())
+def total_energy(problem: SearchProblem, group: IntegerArray, context: Context) -> float:
+    """The energy of all groups with the true cost; the sum is made in the same order on any number of threads."""
+    pieces = 1 + problem.items // _ENERGY_PIECE
+    edges = np.linspace(0, int(group.max()) + 1, pieces + 1).astype(np.int32)
 
+    def work(piece: int) -> float:
+        items = np.flatnonzero((group >= edges[piece]) & (group < edges[piece + 1])).astype(np.int32)
+        if items.size == 0:
+            return 0.0
+        largest = int(problem.item_weight[items].sum())
+        state = make_state(problem, items, group[items] - edges[piece], count_values(problem.k, 0.0, largest + 1))
+        return float(state.energy.sum())
 
-def renumber(group: IntegerArray) -> IntegerArray:
-    """The same groups with the numbers 0, 1, ... and no gaps."""
-    present = np.zeros(int(group.max()) + 1, dtype=np.int32)
-    present[group] = 1
-    return np.asarray((np.cumsum(present, dtype=np.int32) - 1)[group], dtype=np.int32)
+    return sum(context.map(work, range(pieces)))

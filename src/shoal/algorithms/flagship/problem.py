@@ -135,5 +135,11 @@ def record_groups(problem: SearchProblem, item_group: IntegerArray, row_of_recor
     records_by_row = np.argsort(row_of_record, kind="stable")
     groups = np.empty(problem.records, dtype=np.int32)
     groups[records_by_row] = item_group[item_of_unit]
-    _, numbered = np.unique(groups, return_inverse=True)
-    return numbered.astype(np.int32)
+    return renumber(groups)
+
+
+def renumber(group: IntegerArray) -> IntegerArray:
+    """The same groups with the numbers 0, 1, ... and no gaps."""
+    present = np.zeros(int(group.max()) + 1, dtype=np.int32)
+    present[group] = 1
+    return np.asarray((np.cumsum(present, dtype=np.int32) - 1)[group], dtype=np.int32)

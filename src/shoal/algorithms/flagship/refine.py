@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state, random_state
-from shoal.algorithms.flagship.construct import renumber
-from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem
+from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, renumber
 from shoal.kernels.flagship_anneal import anneal, find_candidates, joining_costs
 from shoal.kernels.flagship_blocks import cut_blocks
 from shoal.kernels.flagship_guard import Guard, refill_guard

@@ -73,7 +73,7 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
         count = max(2, min(30, round(10 * steps**0.5)))
         trials, partners = (10.0, 3) if has_trees else (30.0, 6)
         trials *= steps**0.5
-        rebuilds, widest = (28.0, 4) if has_trees else (32.0, 3)
+        rebuilds, widest = (28.0, 4) if has_trees else (56.0, 3)
         rebuilds *= min(5, problem.k) * steps
         heat = 2.0
     else:
