@@ -3,6 +3,8 @@
 `run` takes a job that names files, `run_frame` one that comes with a frame. Both pass explicit values from verb to
 verb. Nothing is written unless the check of the released values passed; for a file these are the bytes to be
 published, read back from the disk. A `trace` callback sees every intermediate value, for debugging.
+
+What needs compiled kernels is imported where it is used: it is loaded while the table is read.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,7 +26,6 @@ from shoal.encode.codebook import Codebook
 from shoal.encode.encode import EncodeOptions, encode_table
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.population import encode_population
-from shoal.engines.local import cluster_table
 from shoal.errors import InputError, InternalError, Problem, RequirementError
 from shoal.evaluate.summary import loss_summary, person_risk, risk_summary
 from shoal.job import Job
@@ -32,13 +34,11 @@ from shoal.metrics.score import Scores, score
 from shoal.models.base import Model, Requirement
 from shoal.models.feasible import impossible
 from shoal.progress import Progress, ProgressCallback, StopRequest, silent
-from shoal.recode.release import RecodeOptions, recode
 from shoal.result import Result
 from shoal.tables.atomic import atomic_output
 from shoal.tables.coded import with_categories
 from shoal.tables.files import ReadTable, format_of, read_table, write_table, written_options
 from shoal.tables.frames import Restore, to_polars
-from shoal.verify.candidates import verify_candidates
 from shoal.verify.check import Verification, verify_release
 
 REPORT_PARTS = ("risk", "combinations", "attack", "utility", "queries")
@@ -104,14 +104,19 @@ def run(
     trace: Trace | None = None,
     earlier: Sequence[Problem] = (),
     stop: StopRequest | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Result:
     """From the input file of a job to its verified output file (if it names one), certificate and report.
 
     `earlier` are problems the caller has already found; they are raised together with all others. `stop` lets the
-    caller end the search early.
+    caller end the search early. `meanwhile` is called when the table is being read.
     """
     this = Run(job, progress, trace, earlier=tuple(earlier), stop=stop or StopRequest())
-    work = _check_and_encode(this, None)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        reading = pool.submit(_read, job)
+        if meanwhile is not None:
+            meanwhile()
+        work = _check_and_encode(this, reading.result)
     return _release(this, work)
 
 
@@ -125,13 +130,13 @@ def run_frame(
 ) -> Result:
     """The same for a frame in memory; `models` may be given as objects besides those that the job names."""
     this = Run(job, progress, trace, models)
-    work = _check_and_encode(this, frame)
+    work = _check_and_encode(this, lambda: _taken(frame))
     return _release(this, work)
 
 
 def check(job: Job) -> None:
     """Raise every problem of a job with its table, and do nothing else."""
-    _check_and_encode(Run(job), None)
+    _check_and_encode(Run(job), lambda: _read(job))
 
 
 def threads_of(job: Job) -> int:
@@ -142,7 +147,7 @@ def threads_of(job: Job) -> int:
     return int(named) if named.isdigit() and int(named) > 0 else (os.cpu_count() or 1)
 
 
-def _check_and_encode(this: Run, given: Any | None) -> Work:
+def _check_and_encode(this: Run, read: Callable[[], Source]) -> Work:
     """read and encode, and every problem on the way in one error."""
     job = this.job
     problems: list[Problem] = list(this.earlier)
@@ -153,7 +158,7 @@ def _check_and_encode(this: Run, given: Any | None) -> Work:
     source = schema = None
     with this.stage("read"):
         try:
-            source = _read(job, given)
+            source = read()
         except InputError as error:
             problems.extend(error.problems)
     if source is not None:
@@ -185,12 +190,14 @@ def _check_and_encode(this: Run, given: Any | None) -> Work:
     return Work(source, schema, requirement, settings.algorithm, table, codebook)
 
 
-def _read(job: Job, given: Any | None) -> Source:
-    if given is not None:
-        frame, restore = to_polars(given)
-        if frame.height == 0:
-            raise InputError(Problem("no-records", "the frame has no records"))
-        return Source(frame, frame_hash(frame), restore=restore)
+def _taken(given: Any) -> Source:
+    frame, restore = to_polars(given)
+    if frame.height == 0:
+        raise InputError(Problem("no-records", "the frame has no records"))
+    return Source(frame, frame_hash(frame), restore=restore)
+
+
+def _read(job: Job) -> Source:
     if job.input is None:
         raise InputError(Problem("no-input", "the job names no input", hint="give 'input', or call with a frame"))
     file = read_table(job.input, job.csv_options())
@@ -218,6 +225,9 @@ def _encode(job: Job, source: Source, schema: Schema, requirement: Requirement |
 
 def _release(this: Run, work: Work) -> Result:
     """cluster, recode, verify, evaluate and write."""
+    from shoal.engines.local import cluster_table
+    from shoal.recode.release import RecodeOptions, recode
+
     job = this.job
     with this.stage("cluster"):
         context = Context(job.seed, threads_of(job), this.progress, this.stop)
@@ -235,10 +245,11 @@ def _release(this: Run, work: Work) -> Result:
         published, sha256 = _stage_output(this, work.source, released, outputs)
         with this.stage("verify"):
             compared = with_categories(published, job.quasi)  # both look for equal texts, which takes longest
+            scoring = outputs.enter_context(ThreadPoolExecutor(max_workers=1)).submit(_evaluate, job, work, compared)
             verification = _verify(job, work, compared)
             this.show("verify", verification)
         with this.stage("evaluate"):
-            scores = _evaluate(job, work, compared)
+            scores = scoring.result()
             this.show("evaluate", scores)
         result = _result(this, work, clustering, released, verification, scores, sha256)
         _write_texts(this, work, published, result, outputs)
@@ -264,6 +275,8 @@ def _verify(job: Job, work: Work, published: pl.DataFrame) -> Verification:
     if work.algorithm.class_based:
         verification = _verify_classes(job, work, published)
     else:
+        from shoal.verify.candidates import verify_candidates
+
         verification = verify_candidates(
             work.source.frame, published, job.quasi, work.requirement.k, work.schema.hierarchies
         )

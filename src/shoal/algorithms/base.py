@@ -22,6 +22,8 @@ from shoal.progress import Progress, ProgressCallback, StopRequest, silent
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+One = TypeVar("One")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,15 @@ class Context:
             return [work(piece) for piece in pieces]
         with ThreadPoolExecutor(max_workers=self.threads) as pool:
             return list(pool.map(work, pieces))
+
+    def both(self, one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
+        """The answers of two pieces of work that do not need each other, at the same time if there are threads."""
+        if self.threads <= 1:
+            return one(), other()
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            answer = pool.submit(one)
+            found = other()
+            return answer.result(), found
 
 
 @dataclass(frozen=True)

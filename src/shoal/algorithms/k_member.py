@@ -25,6 +25,7 @@ from shoal.algorithms.geometry import table_geometry
 from shoal.algorithms.leftovers import place_leftovers
 from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.k_member import k_member_groups
+from shoal.kernels.sorting import stable_order
 from shoal.models.base import Requirement
 
 ROW_VISITS_PER_CALL = 50_000_000  # keeps one kernel call well below a second, so that Ctrl-C is heard
@@ -71,7 +72,7 @@ def spread_takes(
 
     The records of a row are handed out in the order of the input.
     """
-    order = np.argsort(table.row_of_record, kind="stable")
+    order = stable_order(table.row_of_record, table.rows)
     starts = np.concatenate([[0], np.cumsum(table.weights)])
     by_row = np.argsort(rows, kind="stable")
     rows, groups, takes = rows[by_row], groups[by_row], takes[by_row]

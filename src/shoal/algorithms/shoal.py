@@ -82,8 +82,12 @@ class Shoal(Algorithm):
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         target = objective_table(table, self.objective, self.class_column)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
-        bound = lower_bound(table, requirement.k, context)
-        group, energy = self._searched(target, problem, context)
+        schedule = make_schedule(problem, self.steps)
+        free = replace(problem, safety=None)
+        bound, starts = context.both(
+            lambda: lower_bound(table, requirement.k, context), lambda: _starts(target, free, schedule, context)
+        )
+        group, energy = self._searched(free, schedule, starts, context, 0.85 if safety is None else 0.5)
         if safety is not None and requirement.monotone:
             group, energy = self._searched_safely(target, problem, requirement, group, context)
         context.report(1.0, loss=energy / problem.scale)
@@ -94,13 +98,17 @@ class Shoal(Algorithm):
             details={"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes},
         )
 
-    def _searched(self, table: EncodedTable, problem: SearchProblem, context: Context) -> tuple[IntegerArray, float]:
-        """Groups of at least k and their energy, whatever other models say."""
-        schedule = make_schedule(problem, self.steps)
-        free = replace(problem, safety=None)
-        starts = _starts(table, free, schedule, context)
+    def _searched(
+        self,
+        problem: SearchProblem,
+        schedule: Schedule,
+        starts: list[tuple[IntegerArray, float]],
+        context: Context,
+        share: float,
+    ) -> tuple[IntegerArray, float]:
+        """Groups of at least k and their energy, whatever other models say; `share` of the progress is made here."""
         end_compiling()
-        whole = (0.85 if problem.safety is None else 0.5) / (len(starts) * len(schedule.rounds))
+        whole = share / (len(starts) * len(schedule.rounds))
         done = 0
         best = starts[0]
         with context.stop.listening():
@@ -109,7 +117,7 @@ class Shoal(Algorithm):
                     context.report(0.1 + whole * done, loss=best[1] / problem.scale)
                     if context.stop.asked:
                         return best
-                    group, energy = refine(free, group, plan, energy / problem.records, context, done)
+                    group, energy = refine(problem, group, plan, energy / problem.records, context, done)
                     done += 1
                     best = min(best, (group, energy), key=lambda one: one[1])
         return best

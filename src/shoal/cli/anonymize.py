@@ -65,7 +65,6 @@ def anonymize(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
-    load_compiler()
     from shoal.pipeline import run
 
     problems: list[Problem] = []
@@ -103,7 +102,14 @@ def anonymize(
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     bar = ProgressBar(quiet or as_json)
     with bar as progress, stop_on_interrupt(on_interrupt, bar) as stop:
-        result = run(made, progress=progress, trace=_trace if debug else None, earlier=problems, stop=stop)
+        result = run(
+            made,
+            progress=progress,
+            trace=_trace if debug else None,
+            earlier=problems,
+            stop=stop,
+            meanwhile=load_compiler,
+        )
     if as_json:
         print_json({"ok": True, "output": str(made.output), **result.summary()})
     elif not quiet:

@@ -66,9 +66,3 @@ def must_compile(kernel: str = "") -> bool:
 def kernel(function: Function) -> Function:
     """Compile on first use, remember on disk, release the GIL while running."""
     return cast(Function, numba.njit(cache=bool(_cache_folder), nogil=True)(function))
-
-
-def kernel_of_numbers(function: Function) -> Function:
-    """A kernel whose floating-point values are never NaN: the compiler may then compare several at a time."""
-    options: dict[str, Any] = {"cache": bool(_cache_folder), "nogil": True, "fastmath": {"nnan", "nsz"}}
-    return cast(Function, numba.njit(**options)(function))

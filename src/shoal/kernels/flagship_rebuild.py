@@ -11,7 +11,7 @@ from shoal.kernels.flagship_guard import refill_guard
 from shoal.kernels.flagship_near import neighbour_group
 from shoal.kernels.flagship_random import random_below, random_unit
 from shoal.kernels.flagship_regrow import forget_values, measure, regrow
-from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item
+from shoal.kernels.flagship_state import NOBODY, clear_group, energy_after, insert_item, remove_item
 
 _RIVALS = 3  # a group that loses much is chosen more often: the one that loses most of these and one more
 
@@ -68,32 +68,70 @@ def gather_members(state: Any, bench: Any, chosen: Any, found: Any, items: Any, 
 
 
 @kernel
-def place_members(state: Any, chosen: Any, total: Any, items: Any, groups: Any, count: Any) -> None:
-    """Empty the chosen groups and fill them by `groups`."""
-    for number in range(total):
-        clear_group(state, chosen[number], False)
+def _name_groups(
+    state: Any, bench: Any, chosen: Any, total: Any, groups: Any, before: Any, count: Any, common: Any, after: Any
+) -> Any:
+    """Give each group of the bench the name of a chosen group, one with which it has many members in common.
+
+    OUT common  int64 (groups + 1, groups): scratch
+    OUT after   int64 (items,) the group of every item on the bench; returns whether any item moves
+    """
+    names = common[groups]
+    for group in range(groups):
+        for number in range(total):
+            common[group, number] = 0
+    old = 0
     for place in range(count):
-        insert_item(state, items[place], groups[place])
-    for number in range(total):
-        if state.size[chosen[number]] > 0:
-            state.energy[chosen[number]] = energy_after(state, chosen[number], NOBODY, NOBODY)
+        while chosen[old] != before[place]:
+            old += 1
+        common[bench.group[place], old] += 1
+    for group in range(groups):
+        best = -1
+        for number in range(total):
+            fits = common[group, number] >= 0 and bench.held[group] <= state.room[chosen[number]]
+            if fits and (best < 0 or common[group, number] > common[group, best]):
+                best = number
+        if best < 0:  # the groups were grown with the room of the chosen ones in this order
+            for number in range(groups):
+                names[number] = chosen[number]
+            break
+        names[group] = chosen[best]
+        for later in range(group + 1, groups):
+            common[later, best] = -1
+    moves = False
+    for place in range(count):
+        after[place] = names[bench.group[place]]
+        moves |= after[place] != before[place]
+    return moves
 
 
 @kernel
-def _keep(
-    state: Any, bench: Any, guard: Any, chosen: Any, total: Any, items: Any, before: Any, after: Any, count: Any
-) -> Any:
-    """Make the groups of the bench those of the block, unless they are less safe; True if they are kept."""
+def place_members(state: Any, chosen: Any, total: Any, items: Any, before: Any, after: Any, count: Any) -> None:
+    """Move the items of the chosen groups that change their group."""
+    for place in range(count):
+        if before[place] != after[place]:
+            remove_item(state, items[place])
+    for place in range(count):
+        if before[place] != after[place]:
+            insert_item(state, items[place], after[place])
+    for number in range(total):
+        if state.size[chosen[number]] > 0:
+            state.energy[chosen[number]] = energy_after(state, chosen[number], NOBODY, NOBODY)
+        else:
+            clear_group(state, chosen[number], False)
+
+
+@kernel
+def _keep(state: Any, guard: Any, chosen: Any, total: Any, items: Any, before: Any, after: Any, count: Any) -> Any:
+    """Make the new groups those of the block, unless they are less safe; True if they are kept."""
     unsafe = 0.0
     if guard is not None:
         for number in range(total):
             unsafe += guard.deficit[chosen[number]]
-    for place in range(count):
-        after[place] = chosen[bench.group[place]]
-    place_members(state, chosen, total, items, after, count)
+    place_members(state, chosen, total, items, before, after, count)
     if guard is not None:
         if refill_guard(guard, state, chosen, total) > unsafe + 1e-9:
-            place_members(state, chosen, total, items, before, count)
+            place_members(state, chosen, total, items, after, before, count)
             refill_guard(guard, state, chosen, total)
             return False
     return True
@@ -125,6 +163,7 @@ def rebuild(
     items = np.empty(most, dtype=np.int64)
     before = np.empty(most, dtype=np.int64)
     after = np.empty(most, dtype=np.int64)
+    common = np.empty((chosen.shape[0] + 1, chosen.shape[0]), dtype=np.int64)
     spare = np.empty(state.size.shape[0], dtype=np.int64)
     spares = 0
     for group in range(state.size.shape[0]):
@@ -152,11 +191,13 @@ def rebuild(
             bench.room[number] = state.room[chosen[number]]
         strength = noise * old / count * random_unit(random)
         prices = state.step, state.saturates, state.number_weight
-        groups = regrow(bench, count, *prices, k, limit, random_below(random, 4), strength, random)
+        groups = regrow(bench, count, state.step, state.saturates, k, limit, random_below(random, 4), strength, random)
         new = measure(bench, groups, count, *prices, state.size_price[0])
         allowed = old - heat * np.log(random_unit(random)) if heat > 0.0 else old
-        if new <= allowed and _keep(state, bench, guard, chosen, total, items, before, after, count):
-            taken += 1
+        if new <= allowed:
+            moves = _name_groups(state, bench, chosen, total, groups, before, count, common, after)
+            if moves and _keep(state, guard, chosen, total, items, before, after, count):
+                taken += 1
         forget_values(bench, count, state.saturates)
         for number in range(total):
             if state.size[chosen[number]] == 0:

@@ -14,10 +14,11 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
-from shoal.tables.csv_scan import Bytes
 
+Bytes = NDArray[np.uint8]
 GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 1 << 24
 _MARKS = (

@@ -3,25 +3,32 @@
 All columns are text and no cell is trimmed or converted, so a released exact value is what came in. An empty cell is
 null; a quoted empty cell (`""`) is an empty text; both are missing values later. `csv_scan` says what a record is.
 Every problem of a file is reported at once, with counts and line numbers and never with content.
+
+Nearly all files are what they seem, so polars begins to read one at once. Meanwhile the file is scanned (for which
+the compiler may have to be loaded first), and what polars has read counts only if the scan says that it could.
 """
 
 from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal.errors import InputError, InternalError, Problem
-from shoal.tables.csv_decode import read_utf8
-from shoal.tables.csv_scan import Bytes, Scan, rewrite, scan
-from shoal.tables.csv_sniff import looks_like_header, sniff
-from shoal.tables.options import CsvOptions
+from shoal.tables.csv_decode import Bytes, read_utf8
+from shoal.tables.options import DELIMITERS, CsvOptions
+
+if TYPE_CHECKING:
+    from shoal.tables.csv_scan import Scan
 
 # text that polars would take for zlib-compressed data, or for a mark to drop; a mark in front keeps it from that
 _TAKEN_FOR_OTHERS = (b"x\x01", codecs.BOM_UTF8)
+_FIRST_BYTES = 4_096
 
 
 def read_csv(path: Path | str, options: CsvOptions | None = None) -> pl.DataFrame:
@@ -37,8 +44,42 @@ def read_csv_with_options(path: Path | str, options: CsvOptions | None = None) -
         data, encoding = read_utf8(path, options.encoding)
     except OSError as error:
         raise InputError(_unreadable(path, error)) from None
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        likely = _likely_form(data, options)
+        reading = pool.submit(_read_as_it_is, data, *likely)
+        found, delimiter, quote = _scanned(data, options)
+        header, names = _names(path, data, found, delimiter, quote, options)
+        fits = (delimiter, quote) == likely and not found.needs_rewriting
+        frame = reading.result() if fits else None
+    if frame is None or frame.shape != (found.records, found.width):
+        frame = _read_records(data, found, delimiter, quote)
+    frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
+    return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header)
+
+
+def _likely_form(data: Bytes, options: CsvOptions) -> tuple[str, str]:
+    """Delimiter and quote at first sight."""
+    line = bytes(data[:_FIRST_BYTES]).partition(b"\n")[0]
+    delimiter = options.delimiter or max(DELIMITERS, key=lambda mark: line.count(mark.encode()))
+    likely = '"' if delimiter != '"' else ""
+    return delimiter, likely if options.quote is None else options.quote
+
+
+def _scanned(data: Bytes, options: CsvOptions) -> tuple[Scan, str, str]:
+    """What a scan of the whole text finds, with its delimiter and quote."""
+    from shoal.tables.csv_scan import scan
+    from shoal.tables.csv_sniff import sniff
+
     delimiter, quote = sniff(data, options.delimiter, options.quote)
-    found = scan(data, delimiter, quote)
+    return scan(data, delimiter, quote), delimiter, quote
+
+
+def _names(
+    path: Path, data: Bytes, found: Scan, delimiter: str, quote: str, options: CsvOptions
+) -> tuple[bool, list[str]]:
+    """Whether there is a header, and the names of the columns. Raises InputError with every problem of the file."""
+    from shoal.tables.csv_sniff import looks_like_header
+
     if found.records == 0:
         raise InputError(Problem("empty-file", f"'{path}' is empty", hint="a header line and records are needed"))
     problems = _form_problems(found)
@@ -53,9 +94,7 @@ def read_csv_with_options(path: Path | str, options: CsvOptions | None = None) -
         problems.append(Problem("no-records", f"'{path}' has a header but no records", hint=hint))
     if problems:
         raise InputError(problems)
-    frame = _read_records(data, found, delimiter, quote)
-    frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
-    return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header)
+    return header, names
 
 
 def check_is_file(path: Path) -> None:
@@ -110,6 +149,8 @@ def _header_problems(names: Sequence[str], header: bool | None) -> list[Problem]
 
 def _first_record(data: Bytes, found: Scan, delimiter: str, quote: str) -> list[str]:
     """The cells of the first record, read on its own, so that its problems can be told along with the others."""
+    from shoal.tables.csv_scan import scan
+
     line = data[found.first_record_start : found.first_record_end]
     cells = _read_records(line, scan(line, delimiter, quote), delimiter, quote).row(0)
     return ["" if cell is None else str(cell) for cell in cells]
@@ -117,26 +158,42 @@ def _first_record(data: Bytes, found: Scan, delimiter: str, quote: str) -> list[
 
 def _read_records(data: Bytes, found: Scan, delimiter: str, quote: str) -> pl.DataFrame:
     """Every record of a well-formed text, read by polars; columns are named by their number."""
+    from shoal.tables.csv_scan import rewrite
+
     keep_blank = found.width == 1
     text = rewrite(data, delimiter, quote, keep_blank=keep_blank) if found.needs_rewriting else _bytes_of(data)
-    if text[:3].startswith(_TAKEN_FOR_OTHERS):
-        text = codecs.BOM_UTF8 + text
     try:
-        frame = pl.read_csv(
-            text,
-            has_header=False,
-            schema={str(index): pl.String for index in range(found.width)},
-            separator=delimiter,
-            quote_char=quote or None,
-            encoding="utf8",
-            glob=False,
-        )
+        frame = _polars_read(text, delimiter, quote, found.width)
     except pl.exceptions.PolarsError as error:
         # the message of polars may quote cells, so only its kind is passed on
         raise InternalError(Problem("csv-reader", f"the CSV reader failed ({type(error).__name__})")) from None
     if frame.shape != (found.records, found.width):
         raise InternalError(Problem("csv-reader", "the CSV reader found other records than the scan of the file"))
     return frame
+
+
+def _read_as_it_is(data: Bytes, delimiter: str, quote: str) -> pl.DataFrame | None:
+    """What polars makes of a text that nobody has looked at yet; None if nothing."""
+    try:
+        return _polars_read(_bytes_of(data), delimiter, quote, None)
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _polars_read(text: bytes, delimiter: str, quote: str, width: int | None) -> pl.DataFrame:
+    """All cells as texts; as wide as the first record if no width is given."""
+    if text[:3].startswith(_TAKEN_FOR_OTHERS):
+        text = codecs.BOM_UTF8 + text
+    return pl.read_csv(
+        text,
+        has_header=False,
+        infer_schema=False,
+        schema=None if width is None else {str(index): pl.String for index in range(width)},
+        separator=delimiter,
+        quote_char=quote or None,
+        encoding="utf8",
+        glob=False,
+    )
 
 
 def _bytes_of(data: Bytes) -> bytes:

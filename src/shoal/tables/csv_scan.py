@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.compile import kernel
+from shoal.tables.csv_decode import Bytes
 
-Bytes = NDArray[np.uint8]
 _NO_QUOTE = 256  # no byte is equal to it
 _LF, _CR = 10, 13
 _FIELDS = 11

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.tables.csv_scan import Bytes, Scan, scan
+from shoal.tables.csv_decode import Bytes
+from shoal.tables.csv_scan import Scan, scan
+from shoal.tables.options import DELIMITERS
 
-DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 18
 _NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _APOSTROPHES = re.compile(rb"\s*'[^']*'(.'[^']*')*\s*")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from shoal.errors import InputError, Problem
 
+DELIMITERS = (",", ";", "\t", "|")  # those that are looked for
 _SPECIAL = ("\n", "\r", "\0")
 
 

@@ -40,18 +40,18 @@ def end_compiling() -> None:
     if must_compile(_LAST):
         problem, state, random = _example()
         near = find_near(problem, _ITEMS, state, _PLAN, random)
-        rebuild_groups(state, near, None, _K, _PLAN, 1, 1.0, random, StopRequest())
+        rebuild_groups(problem, state, near, None, _PLAN, 1, 1.0, random, StopRequest())
     wait_for(_MODULE)
 
 
 def compile_side() -> None:
     """The part of the second process."""
     problem, state, random = _example()
-    bench = rebuild_bench(state, 12, _K, _PLAN.widest)
-    regrow(bench, 0, state.step, state.saturates, state.number_weight, _K, 0, 0, 0.0, random)
+    bench = rebuild_bench(problem, state, 12, _PLAN.widest)
+    regrow(bench, 0, state.step, state.saturates, _K, 0, 0, 0.0, random)
     chosen, items, before = np.arange(4), np.zeros(12, dtype=np.int64), np.zeros(12, dtype=np.int64)
     count = gather_members(state, bench, chosen, 4, items, before)
-    place_members(state, chosen, 4, items, before, count)
+    place_members(state, chosen, 4, items, before, before, count)
     search_block(problem, _ITEMS, _GROUPS, _PLAN, 1.0, random, StopRequest())
 
 

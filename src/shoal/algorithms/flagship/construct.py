@@ -130,14 +130,13 @@ def _grow(problem: SearchProblem, items: IntegerArray, generator: np.random.Gene
     """Groups numbered from 0 of items that weigh at least k; the few that are left over join where they cost least."""
     rows, count = problem.item_row[items], items.shape[0]
     features, step = local_features(problem, rows)
-    layers, intervals = features.shape[1], problem.numbers.shape[1]
-    bench = make_bench(count, -(-count // problem.k), layers, intervals, step.shape[0])
+    groups, layers = -(-count // problem.k), features.shape[1]
+    bench = make_bench(count, groups, layers, step, problem.number_weight, problem.farthest)
     bench.columns[:, :count] = features.T
     bench.numbers[:, :count] = problem.numbers[rows].T
     bench.weight[:count] = problem.item_weight[items]
-    prices = (step, problem.saturates, problem.number_weight)
-    groups = regrow(bench, count, *prices, problem.k, count, 0, 0.0, random_state(generator))
-    measure(bench, groups, count, *prices, problem.size_price)
+    groups = regrow(bench, count, step, problem.saturates, problem.k, count, 0, 0.0, random_state(generator))
+    measure(bench, groups, count, step, problem.saturates, problem.number_weight, problem.size_price)
     return np.asarray(bench.group[:count], dtype=np.int32)
 
 

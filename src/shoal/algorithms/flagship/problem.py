@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.kernels.safety import Safety
+from shoal.kernels.sorting import stable_order
 
 IntegerArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -47,6 +48,7 @@ class SearchProblem:
     records: int
     k: int
     scale: float  # energy of the whole table / scale = GCP
+    farthest: float  # what two records can lose together at most
     size_price: float = 0.0  # what a record costs for each record of its group
     safety: Safety | None = None  # the rules of models besides k-anonymity; every item is then one record
     item_record: LongArray | None = None  # (items,) the record of each item, where there are such rules
@@ -73,21 +75,23 @@ def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size
     numbers = np.empty((table.rows, len(intervals)))
     for column, number in enumerate(intervals):
         numbers[:, column] = table.attributes[number].positions[table.codes[number]]
+    number_weight = np.array([table.attributes[number].weight for number in intervals], dtype=np.float64)
     item_row, item_weight = _items(table.weights, k) if safety is None else _single_items(table.weights)
     return SearchProblem(
         features=features,
         numbers=numbers,
         step=np.concatenate(steps) if steps else np.zeros(1),
         saturates=np.array([layer.saturates for layer in layers], dtype=np.uint8),
-        number_weight=np.array([table.attributes[number].weight for number in intervals], dtype=np.float64),
+        number_weight=number_weight,
         item_row=item_row,
         item_weight=item_weight,
         records=table.records,
         k=k,
         scale=float(table.records * table.width),
+        farthest=float(sum(step.max() for step in steps) + number_weight.sum()),
         size_price=size_price,
         safety=safety,
-        item_record=None if safety is None else np.argsort(table.row_of_record, kind="stable"),
+        item_record=None if safety is None else stable_order(table.row_of_record, table.rows),
     )
 
 
@@ -132,7 +136,7 @@ def _single_items(weights: LongArray) -> tuple[IntegerArray, LongArray]:
 def record_groups(problem: SearchProblem, item_group: IntegerArray, row_of_record: IntegerArray) -> IntegerArray:
     """The group of every record: the items of a row are dealt out to its records in order."""
     item_of_unit = np.repeat(np.arange(problem.items, dtype=np.int64), problem.item_weight)
-    records_by_row = np.argsort(row_of_record, kind="stable")
+    records_by_row = stable_order(row_of_record, problem.features.shape[0])
     groups = np.empty(problem.records, dtype=np.int32)
     groups[records_by_row] = item_group[item_of_unit]
     return renumber(groups)

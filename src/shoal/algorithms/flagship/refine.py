@@ -22,7 +22,6 @@ from shoal.kernels.safety import row_length
 from shoal.progress import StopRequest
 
 _PIECE = 2_000_000  # trials between two chances to interrupt
-_NEAR_PART = 4_000  # rows that are compared with each other
 _FAR = 60_000.0  # the greatest distance of two rows of a part, as a whole number of 16 bits
 
 
@@ -38,6 +37,7 @@ class Round:
     rebuilds: float  # per group
     near_share: int = 16  # of 16 choices of a neighbouring group, so many go by the nearest rows
     neighbours: int = 8  # how many nearest rows and candidate groups are known
+    near_part: int = 4_000  # rows among which the nearest are sought; other ones in every round
     partners: int = 3  # whom a record may change places with, per trial
     widest: int = 4  # groups that are rebuilt together
     noise: float = 0.1  # in the choice of records that join a group
@@ -91,7 +91,7 @@ def search_block(
     if plan.power > 0.0:
         state.value_of_count[1:] = 1.0
         measure_all(state)
-    rebuild_groups(state, near, guard, problem.k, plan, int(plan.rebuilds * (group.max() + 1)), unit, random, stop)
+    rebuild_groups(problem, state, near, guard, plan, int(plan.rebuilds * (group.max() + 1)), unit, random, stop)
     return state
 
 
@@ -119,7 +119,7 @@ def find_near(
     count = np.diff(starts, append=rows.shape[0])
     nearest = np.full((starts.shape[0], plan.neighbours), -1, dtype=np.int64)
     if plan.near_share > 0:
-        for part in _near_parts(state, starts, random):
+        for part in _near_parts(state, starts, plan.near_part, random):
             nearest[part] = _nearest_of_part(state, starts, part, plan.neighbours)
     nobody = np.zeros((1, 1), dtype=np.int64)
     return Near(
@@ -132,15 +132,17 @@ def find_near(
     )
 
 
-def _near_parts(state: State, starts: NDArray[np.int64], random: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
-    """The rows of a block in parts that are small enough to compare all rows of a part with each other."""
+def _near_parts(
+    state: State, starts: NDArray[np.int64], limit: int, random: NDArray[np.uint64]
+) -> list[NDArray[np.int64]]:
+    """The rows of a block in parts of neighbours, so that only rows of a part are compared with each other."""
     count = starts.shape[0]
-    if count <= _NEAR_PART:
+    if count <= limit:
         return [np.arange(count)]
     part = np.empty(count, dtype=np.int32)
     features, numbers = state.features[starts], state.numbers[starts]
     ones = np.ones(count, dtype=np.int64)
-    cut_blocks(features, numbers, ones, state.step, state.number_weight, _NEAR_PART, 1.0, random, part)
+    cut_blocks(features, numbers, ones, state.step, state.number_weight, limit, 1.0, random, part)
     order = np.argsort(part, kind="stable")
     return np.split(order, np.cumsum(np.bincount(part))[:-1])
 
@@ -174,17 +176,17 @@ def candidate_groups(state: State, wanted: int) -> NDArray[np.int64]:
     return candidates
 
 
-def rebuild_bench(state: State, most: int, k: int, widest: int) -> Bench:
+def rebuild_bench(problem: SearchProblem, state: State, most: int, widest: int) -> Bench:
     """Where groups of up to `most` members together are dissolved and grown anew."""
-    layers, intervals = state.features.shape[1], state.numbers.shape[1]
-    return make_bench(most, most // k + widest, layers, intervals, state.step.shape[0])
+    groups, layers = most // problem.k + widest, state.features.shape[1]
+    return make_bench(most, groups, layers, state.step, state.number_weight, problem.farthest)
 
 
 def rebuild_groups(
+    problem: SearchProblem,
     state: State,
     near: Near,
     guard: Guard | None,
-    k: int,
     plan: Round,
     rebuilds: int,
     unit: float,
@@ -192,8 +194,9 @@ def rebuild_groups(
     stop: StopRequest,
 ) -> None:
     """Dissolve and rebuild so many sets of groups of a block."""
+    k = problem.k
     most = 6 * k + 4
-    bench = rebuild_bench(state, most, k, plan.widest)
+    bench = rebuild_bench(problem, state, most, plan.widest)
     heat = plan.heat * unit
     while rebuilds > 0 and not stop.asked:
         part = min(rebuilds, max(1, _PIECE // (10 * k)))

@@ -9,7 +9,7 @@ from shoal.algorithms.flagship.problem import SearchProblem
 from shoal.algorithms.flagship.refine import Round
 
 _FULL = 40_000  # items up to which every record gets all the steps
-_LEAST = 0.06  # share of the steps that is left to each record of a very large table
+_LEAST = 0.045  # share of the steps that is left to each record of a very large table
 _TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
 _FEW = 6_000  # tables up to this size are searched from several starts, with more steps per record the smaller they are
 _MORE = 4.0
@@ -41,7 +41,7 @@ def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
         grown_parts=-(-problem.items // _FULL),
         classed_block=200_000 if large else 40_000,
         prices=tuple(Prices(*one) for one in tries),
-        rounds=_rounds(problem, steps, large),
+        rounds=_rounds(problem, steps, problem.items > 2 * _FULL),
     )
 
 
@@ -60,11 +60,11 @@ def safe_rounds(problem: SearchProblem, effort: float) -> tuple[Round, ...]:
 
 def _steps(problem: SearchProblem, effort: float) -> float:
     """The effort for each record: less of it in a very large table, more in a small one."""
-    share: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.1)) * max(1.0, min(_MORE, _FEW / problem.items))
+    share: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.2)) * max(1.0, min(_MORE, _FEW / problem.items))
     return effort * share
 
 
-def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, ...]:
+def _rounds(problem: SearchProblem, steps: float, wide: bool) -> tuple[Round, ...]:
     """Rounds that cool down. The figures come from trials on adult: how much loss a second of each step saves."""
     small_k = problem.k <= _SMALL_K
     has_trees = bool(problem.saturates.any())
@@ -83,21 +83,21 @@ def _rounds(problem: SearchProblem, steps: float, large: bool) -> tuple[Round, .
         heat = 3.0 if has_trees else 6.0
     heat *= min(1.0, steps) ** 2
     hot, cold = (0.15, 0.02) if small_k and has_trees else (0.2, 0.04) if has_trees else (0.15, 0.03)
-    block = 16_000 if small_k else 22_000
-    if large:
-        block = max(8_000, min(block, 200 * problem.k))
+    neighbours = 4 if problem.items <= _FEW else 8 if small_k or has_trees else 5
     return tuple(
         Round(
-            block_size=block,
+            block_size=32_000 if wide else 16_000 if small_k else 22_000,
             trials=trials / count,
             hot=hot * (cold / hot) ** (number / count),
             cold=hot * (cold / hot) ** ((number + 1) / count),
             power=power * (1.0 - number / (count - 1)),
             rebuilds=rebuilds / count,
             near_share=16 if small_k else 12,
-            neighbours=4 if problem.items <= _FEW else 8 if small_k or has_trees else 5,
+            neighbours=min(neighbours, 6) if wide else neighbours,
+            near_part=700 if wide else 4_000,
             partners=partners,
             widest=widest,
+            fewer=2 if wide else 4,
             heat=heat * (1.0 - number / (count - 1)) ** 2,
         )
         for number in range(count)
