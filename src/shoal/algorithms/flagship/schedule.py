@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from shoal.algorithms.flagship.levels import Prices
 from shoal.algorithms.flagship.problem import SearchProblem
@@ -15,6 +16,41 @@ _FEW = 6_000  # tables up to this size are searched from several starts, with mo
 _MORE = 4.0
 _SAFE_TRIALS = 150.0  # per record, where there are models besides k-anonymity
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
+
+
+@dataclass(frozen=True)
+class _Tuned:
+    """What trials on adult found best: how much loss a second of each kind of step saves."""
+
+    rounds: int  # at the default effort
+    most_rounds: int
+    hot: float
+    cold: float
+    plan: Round  # the first round, but for its number of steps
+
+
+def _plan(**settings: Any) -> Round:
+    return Round(trials=0.0, rebuilds=0.0, hot=0.0, cold=0.0, **settings)
+
+
+_TUNED = {  # (is k small, are there trees)
+    (True, True): _Tuned(
+        *(10, 30, 0.15, 0.02),
+        _plan(block_size=16_000, power=0.0, heat=2.0, near_share=16, neighbours=8, partners=3, widest=4),
+    ),
+    (True, False): _Tuned(
+        *(10, 30, 0.15, 0.03),
+        _plan(block_size=16_000, power=0.35, heat=2.0, near_share=16, neighbours=5, partners=6, widest=3),
+    ),
+    (False, True): _Tuned(
+        *(8, 24, 0.2, 0.04),
+        _plan(block_size=22_000, power=0.3, heat=3.0, near_share=12, neighbours=5, partners=6, widest=4),
+    ),
+    (False, False): _Tuned(
+        *(7, 24, 0.15, 0.03),
+        _plan(block_size=22_000, power=0.35, heat=4.0, near_share=14, neighbours=3, partners=6, widest=4),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -65,40 +101,35 @@ def _steps(problem: SearchProblem, effort: float) -> float:
 
 
 def _rounds(problem: SearchProblem, steps: float, wide: bool) -> tuple[Round, ...]:
-    """Rounds that cool down. The figures come from trials on adult: how much loss a second of each step saves."""
-    small_k = problem.k <= _SMALL_K
-    has_trees = bool(problem.saturates.any())
-    power = 0.0 if small_k and has_trees else 0.3 if has_trees else 0.35
-    if small_k:
-        count = max(2, min(30, round(10 * steps**0.5)))
-        trials, partners = (10.0, 3) if has_trees else (30.0, 6)
-        trials *= steps**0.5
-        rebuilds, widest = (28.0, 4) if has_trees else (56.0, 3)
-        rebuilds *= min(5, problem.k) * steps
-        heat = 2.0
-    else:
-        count = max(2, min(24, round((8 if has_trees else 5) * steps**0.5)))
-        trials, partners, widest = (20.0 + 0.4 * problem.k if has_trees else 170.0) * steps, 6, 4
-        rebuilds = (240.0 / problem.k**0.25 if has_trees else 440.0 / problem.k**0.5) * steps
-        heat = 3.0 if has_trees else 6.0
-    heat *= min(1.0, steps) ** 2
-    hot, cold = (0.15, 0.02) if small_k and has_trees else (0.2, 0.04) if has_trees else (0.15, 0.03)
-    neighbours = 4 if problem.items <= _FEW else 8 if small_k or has_trees else 5
+    """Rounds that cool down. In a `wide` table groups find better neighbours elsewhere than near their block's edge."""
+    small_k, has_trees = problem.k <= _SMALL_K, bool(problem.saturates.any())
+    tuned = _TUNED[small_k, has_trees]
+    trials, rebuilds = _steps_of_kinds(problem.k, small_k, has_trees, steps)
+    count = max(2, min(tuned.most_rounds, round(tuned.rounds * steps**0.5)))
+    fall = tuned.cold / tuned.hot
+    left = [1.0 - number / (count - 1) for number in range(count)]  # of the way to the last round
     return tuple(
-        Round(
-            block_size=32_000 if wide else 16_000 if small_k else 22_000,
+        replace(
+            tuned.plan,
+            block_size=32_000 if wide else tuned.plan.block_size,
+            near_part=700 if wide else tuned.plan.near_part,
+            neighbours=min(tuned.plan.neighbours, 4 if problem.items <= _FEW else 6 if wide else 8),
+            fewer=2 if wide else tuned.plan.fewer,
             trials=trials / count,
-            hot=hot * (cold / hot) ** (number / count),
-            cold=hot * (cold / hot) ** ((number + 1) / count),
-            power=power * (1.0 - number / (count - 1)),
             rebuilds=rebuilds / count,
-            near_share=16 if small_k else 12,
-            neighbours=min(neighbours, 6) if wide else neighbours,
-            near_part=700 if wide else 4_000,
-            partners=partners,
-            widest=widest,
-            fewer=2 if wide else 4,
-            heat=heat * (1.0 - number / (count - 1)) ** 2,
+            hot=tuned.hot * fall ** (number / count),
+            cold=tuned.hot * fall ** ((number + 1) / count),
+            power=tuned.plan.power * left[number],
+            heat=tuned.plan.heat * min(1.0, steps) ** 2 * left[number] ** 2,
         )
         for number in range(count)
     )
+
+
+def _steps_of_kinds(k: int, small_k: bool, has_trees: bool, steps: float) -> tuple[float, float]:
+    """Annealing trials per item, and rebuilds per group, in all rounds together."""
+    if small_k:
+        return (10.0 if has_trees else 30.0) * steps**0.5, (28.0 if has_trees else 56.0) * min(5, k) * steps
+    if has_trees:
+        return (20.0 + 0.4 * k) * steps, 240.0 / k**0.25 * steps
+    return 200.0 * steps, 530.0 / k**0.5 * steps
