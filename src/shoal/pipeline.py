@@ -37,7 +37,7 @@ from shoal.progress import Progress, ProgressCallback, StopRequest, silent
 from shoal.result import Result
 from shoal.tables.atomic import atomic_output
 from shoal.tables.coded import with_categories
-from shoal.tables.files import ReadTable, format_of, read_table, write_table, written_options
+from shoal.tables.files import Reading, ReadTable, format_of, read_table, write_table, written_options
 from shoal.tables.frames import Restore, to_polars
 from shoal.verify.check import Verification, verify_release
 
@@ -112,11 +112,10 @@ def run(
     caller end the search early. `meanwhile` is called when the table is being read.
     """
     this = Run(job, progress, trace, earlier=tuple(earlier), stop=stop or StopRequest())
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        reading = pool.submit(_read, job)
-        if meanwhile is not None:
-            meanwhile()
-        work = _check_and_encode(this, reading.result)
+    read = _begin_reading(job)
+    if meanwhile is not None:
+        meanwhile()
+    work = _check_and_encode(this, read)
     return _release(this, work)
 
 
@@ -136,7 +135,7 @@ def run_frame(
 
 def check(job: Job) -> None:
     """Raise every problem of a job with its table, and do nothing else."""
-    _check_and_encode(Run(job), lambda: _read(job))
+    _check_and_encode(Run(job), _begin_reading(job))
 
 
 def threads_of(job: Job) -> int:
@@ -197,11 +196,17 @@ def _taken(given: Any) -> Source:
     return Source(frame, frame_hash(frame), restore=restore)
 
 
-def _read(job: Job) -> Source:
-    if job.input is None:
-        raise InputError(Problem("no-input", "the job names no input", hint="give 'input', or call with a frame"))
-    file = read_table(job.input, job.csv_options())
-    return Source(file.frame, file.sha256, file=file)
+def _begin_reading(job: Job) -> Callable[[], Source]:
+    """Begin to read the input of a job; what is returned waits for it."""
+    reading = Reading(job.input, job.csv_options()) if job.input is not None else None
+
+    def read() -> Source:
+        if reading is None:
+            raise InputError(Problem("no-input", "the job names no input", hint="give 'input', or call with a frame"))
+        file = reading.result()
+        return Source(file.frame, file.sha256, file=file)
+
+    return read
 
 
 def _encode(job: Job, source: Source, schema: Schema, requirement: Requirement | None) -> tuple[EncodedTable, Codebook]:

@@ -100,7 +100,7 @@ def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str
 
 
 def _must_compile() -> bool:
-    from shoal.kernels.compile import must_compile
+    from shoal.kernels.cache import must_compile
 
     return must_compile()
 

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-from shoal.kernels.compile import must_compile, remembers
+from shoal.kernels.cache import must_compile, remembers
 
 _running: dict[str, subprocess.Popen[bytes]] = {}
 

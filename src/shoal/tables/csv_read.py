@@ -4,8 +4,9 @@ All columns are text and no cell is trimmed or converted, so a released exact va
 null; a quoted empty cell (`""`) is an empty text; both are missing values later. `csv_scan` says what a record is.
 Every problem of a file is reported at once, with counts and line numbers and never with content.
 
-Nearly all files are what they seem, so polars begins to read one at once. Meanwhile the file is scanned (for which
-the compiler may have to be loaded first), and what polars has read counts only if the scan says that it could.
+Nearly all files are what they seem, so polars reads one at once, on a thread of its own. Meanwhile the file is scanned,
+and what polars has read counts only if the scan says that it could. The thread needs no compiled code: whoever begins
+to read may load the compiler before asking for the result.
 """
 
 from __future__ import annotations
@@ -38,23 +39,41 @@ def read_csv(path: Path | str, options: CsvOptions | None = None) -> pl.DataFram
 
 def read_csv_with_options(path: Path | str, options: CsvOptions | None = None) -> tuple[pl.DataFrame, CsvOptions]:
     """The table, and the options with everything that was found out filled in."""
-    path, options = Path(path), options or CsvOptions()
+    path = Path(path)
     check_is_file(path)
-    try:
-        data, encoding = read_utf8(path, options.encoding)
-    except OSError as error:
-        raise InputError(_unreadable(path, error)) from None
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        likely = _likely_form(data, options)
-        reading = pool.submit(_read_as_it_is, data, *likely)
+    return CsvReading(path, options or CsvOptions()).result()
+
+
+class CsvReading:
+    """A CSV file that is being read. `result` waits for it and raises InputError with every problem found."""
+
+    def __init__(self, path: Path, options: CsvOptions) -> None:
+        self._path, self._options = path, options
+        thread = ThreadPoolExecutor(max_workers=1)
+        self._text = thread.submit(read_utf8, path, options.encoding)
+        self._likely = thread.submit(self._read_at_first_sight)
+        thread.shutdown(wait=False)
+
+    def _read_at_first_sight(self) -> tuple[tuple[str, str], pl.DataFrame | None]:
+        data = self._text.result()[0]
+        form = _likely_form(data, self._options)
+        return form, _read_as_it_is(data, *form)
+
+    def result(self) -> tuple[pl.DataFrame, CsvOptions]:
+        """The table, and the options with everything that was found out filled in."""
+        options = self._options
+        try:
+            data, encoding = self._text.result()
+        except OSError as error:
+            raise InputError(_unreadable(self._path, error)) from None
         found, delimiter, quote = _scanned(data, options)
-        header, names = _names(path, data, found, delimiter, quote, options)
-        fits = (delimiter, quote) == likely and not found.needs_rewriting
-        frame = reading.result() if fits else None
-    if frame is None or frame.shape != (found.records, found.width):
-        frame = _read_records(data, found, delimiter, quote)
-    frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
-    return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header)
+        header, names = _names(self._path, data, found, delimiter, quote, options)
+        form, frame = self._likely.result()
+        fits = form == (delimiter, quote) and not found.needs_rewriting
+        if not fits or frame is None or frame.shape != (found.records, found.width):
+            frame = _read_records(data, found, delimiter, quote)
+        frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
+        return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header)
 
 
 def _likely_form(data: Bytes, options: CsvOptions) -> tuple[str, str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +14,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.arrow import read_arrow, write_arrow
-from shoal.tables.csv_read import check_is_file, read_csv_with_options
+from shoal.tables.csv_read import CsvReading, check_is_file
 from shoal.tables.csv_write import write_csv
 from shoal.tables.options import CsvOptions
 from shoal.tables.parquet import read_parquet, write_parquet
@@ -67,17 +66,47 @@ def format_of(path: Path | str) -> Format:
 
 def read_table(path: Path | str, options: CsvOptions | None = None) -> ReadTable:
     """Read a table from a file. Raises InputError with every problem found, without any content of the file."""
-    path = Path(path)
-    check_is_file(path)
-    found_format = format_of(path)
-    with _hashed_meanwhile(path) as sha256:
-        frame, options_found = _read(path, found_format, options)
-        return ReadTable(frame, found_format, options_found, sha256.result())
+    return Reading(path, options).result()
 
 
-def _read(path: Path, found_format: Format, options: CsvOptions | None) -> tuple[pl.DataFrame, CsvOptions | None]:
-    if found_format is Format.CSV:
-        return read_csv_with_options(path, options)
+class Reading:
+    """A table that is being read from a file, on threads of their own. `result` waits for it, or raises InputError.
+
+    The threads need no compiled code, so the compiler can be loaded meanwhile.
+    """
+
+    def __init__(self, path: Path | str, options: CsvOptions | None = None) -> None:
+        path = Path(path)
+        self._problem: InputError | None = None
+        self._given_up = Event()
+        try:
+            check_is_file(path)
+            self._format = format_of(path)
+        except InputError as error:
+            self._problem = error
+            return
+        threads = ThreadPoolExecutor(max_workers=2)
+        self._sha256 = threads.submit(sha256_of_file, path, self._given_up)
+        read: Callable[[], tuple[pl.DataFrame, CsvOptions | None]]
+        if self._format is Format.CSV:
+            read = CsvReading(path, options or CsvOptions()).result
+        else:
+            read = threads.submit(_read_columns, path, self._format).result
+        self._read = read
+        threads.shutdown(wait=False)
+
+    def result(self) -> ReadTable:
+        if self._problem is not None:
+            raise self._problem
+        try:
+            frame, options_found = self._read()
+            return ReadTable(frame, self._format, options_found, self._sha256.result())
+        except BaseException:
+            self._given_up.set()
+            raise
+
+
+def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None]:
     _refuse_empty(path)
     frame = read_parquet(path) if found_format is Format.PARQUET else read_arrow(path)
     if frame.height == 0:
@@ -112,18 +141,6 @@ def sha256_of_file(path: Path | str, given_up: Event | None = None) -> str:
         while (filled := file.readinto(piece)) and not (given_up is not None and given_up.is_set()):
             digest.update(piece[:filled])
     return digest.hexdigest()
-
-
-@contextmanager
-def _hashed_meanwhile(path: Path) -> Iterator[Future[str]]:
-    """The hash of a file, found on a thread of its own while the block runs; given up if the block fails."""
-    given_up = Event()
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        try:
-            yield pool.submit(sha256_of_file, path, given_up)
-        except BaseException:
-            given_up.set()
-            raise
 
 
 def _refuse_empty(path: Path) -> None:

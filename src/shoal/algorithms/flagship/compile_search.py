@@ -16,7 +16,7 @@ from shoal.algorithms.flagship.problem import SearchProblem, make_problem
 from shoal.algorithms.flagship.refine import Round, find_near, rebuild_bench, rebuild_groups, search_block
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.kernels.beside import compile_beside, wait_for
-from shoal.kernels.compile import must_compile
+from shoal.kernels.cache import must_compile
 from shoal.kernels.flagship_rebuild import gather_members, place_members
 from shoal.kernels.flagship_regrow import regrow
 from shoal.kernels.flagship_state import State
