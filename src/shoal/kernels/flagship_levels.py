@@ -41,7 +41,7 @@ def _find(table: Any, key: Any, shift: Any, number: Any) -> Any:
 
 
 @kernel
-def gain_of_level(
+def count_classes(
     weights: Any,
     base: Any,
     losses: Any,
@@ -53,16 +53,15 @@ def gain_of_level(
     table: Any,
     number: Any,
     k: Any,
-    price: Any,
 ) -> Any:
-    """The sum of (price - loss) over the records whose class has k or more, if one attribute has another level.
+    """How many records are in classes of k or more, and their loss, if one attribute has another level.
 
     IN  weights  int64 (rows,), base uint64 (rows,) key, losses int64 (rows,) loss of each row at the present levels
     IN  codes    int32 (rows,) of the attribute; old_key, new_key uint64 (size,), old_loss, new_loss int64 (size,)
     OUT table    the classes, written with this number
     """
     shift = _bits_left(table.shape[0])
-    gain = 0
+    placed = lost = 0
     for row in range(codes.shape[0]):
         code = codes[row]
         key = base[row] - old_key[code] + new_key[code]
@@ -77,10 +76,12 @@ def gain_of_level(
         table[found, _WEIGHT] = before + weight
         table[found, _LOSS] += weight * loss
         if before >= k:
-            gain += weight * (price - loss)
+            placed += weight
+            lost += weight * loss
         elif before + weight >= k:
-            gain += (before + weight) * price - table[found, _LOSS]
-    return gain
+            placed += before + weight
+            lost += table[found, _LOSS]
+    return placed, lost
 
 
 @kernel

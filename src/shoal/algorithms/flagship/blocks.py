@@ -60,9 +60,10 @@ def _cut(
 
 
 def _members(block: IntegerArray) -> list[IntegerArray]:
+    """The items of every block in order; the largest block first, so that no thread waits for long at the end."""
     order = np.argsort(block, kind="stable").astype(np.int32)
     ends = np.cumsum(np.bincount(block))
-    return [part for part in np.split(order, ends[:-1]) if part.size]
+    return sorted((part for part in np.split(order, ends[:-1]) if part.size), key=lambda part: -part.size)
 
 
 def local_features(problem: SearchProblem, rows: IntegerArray) -> tuple[IntegerArray, FloatArray]:

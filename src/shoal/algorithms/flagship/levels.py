@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.flagship.problem import IntegerArray
 from shoal.encode.encoded_table import EncodedAttribute
-from shoal.kernels.flagship_levels import change_level, gain_of_level, take_classes
+from shoal.kernels.flagship_levels import change_level, count_classes, take_classes
 
 _PATIENCE = 3  # so many prices in a row may place nothing before the levels are sought from the top
 
@@ -66,28 +66,38 @@ class LevelSearch:
             self.base += key[0][codes[number]]
         self.table = np.zeros((_places(rows), 4), dtype=np.int64)
         self.tries = 0
+        self.counted: dict[tuple[int, ...], tuple[int, int]] = {}  # levels -> records placed, and their loss
 
     def gain(self, attribute: int, level: int, price: float) -> int:
-        """The sum of (price - loss) over the records that are placed if one attribute has another level."""
+        """The sum of (price - loss) over the records that are placed if one attribute has another level.
+
+        What is placed does not depend on the price, so it is counted once as long as no row leaves.
+        """
+        levels = (*self.levels[:attribute], level, *self.levels[attribute + 1 :])
+        if levels not in self.counted:
+            self.counted[levels] = self._count(attribute, level)
+        placed, lost = self.counted[levels]
+        return placed * int(_fixed(price)) - lost
+
+    def _count(self, attribute: int, level: int) -> tuple[int, int]:
+        """How many records are placed if one attribute has another level, and what they lose."""
         old = self.levels[attribute]
         key, loss = self.keys[attribute], self.losses[attribute]
         self.tries += 1
-        return int(
-            gain_of_level(
-                self.weights,
-                self.base,
-                self.loss,
-                self.codes[attribute],
-                key[old],
-                key[level],
-                loss[old],
-                loss[level],
-                self.table[: _places(self.rows.shape[0])],
-                self.tries,
-                self.k,
-                int(_fixed(price)),
-            )
+        placed, lost = count_classes(
+            self.weights,
+            self.base,
+            self.loss,
+            self.codes[attribute],
+            key[old],
+            key[level],
+            loss[old],
+            loss[level],
+            self.table[: _places(self.rows.shape[0])],
+            self.tries,
+            self.k,
         )
+        return int(placed), int(lost)
 
     def set_level(self, attribute: int, level: int) -> None:
         old = self.levels[attribute]
@@ -132,11 +142,14 @@ class LevelSearch:
 
     def leave(self, first_group: int, group: IntegerArray) -> int:
         """Let the classes of the present levels go; returns the next group number."""
-        self.gain(0, self.levels[0], 0.0)
+        self._count(0, self.levels[0])
         table = self.table[: _places(self.rows.shape[0])]
         found = np.empty(self.rows.shape[0], dtype=np.int32)
         following = take_classes(self.base, table, self.tries, self.k, first_group, found)
         group[self.rows] = found
+        if following == first_group:
+            return first_group
+        self.counted.clear()
         left = found < 0
         self.rows, self.weights = self.rows[left], self.weights[left]
         self.base, self.loss = self.base[left], self.loss[left]

@@ -62,9 +62,8 @@ def refine(
 
     refined = np.empty_like(group)
     used, energy = 0, 0.0
-    largest_first = sorted(range(len(blocks)), key=lambda number: -blocks[number].shape[0])  # no thread waits for long
-    for number, (local, part) in zip(largest_first, context.map(work, largest_first), strict=True):
-        refined[blocks[number]] = local + used
+    for items, (local, part) in zip(blocks, context.map(work, range(len(blocks))), strict=True):
+        refined[items] = local + used
         used += int(local.max()) + 1
         energy += part
     return refined, energy
