@@ -3,8 +3,9 @@
     python -m benchmarks.other_tables --data FOLDER [-k 2,5,10,25,50,100] [--effort default]
 
 Prints the loss (GCP) of the released values per table, k and algorithm, and where `shoal` is not the lowest. On
-census1080 also the loss of microaggregation (group means instead of ranges): SSE / SST in percent over all 13
-standardized attributes, beside the published values of MDAV. Results go to benchmarks/results/ as dated JSON.
+census1080 also the loss of microaggregation (group means instead of ranges, objective `squares`): SSE / SST in percent
+over all 13 standardized attributes, beside the published values of MDAV. Results go to benchmarks/results/ as dated
+JSON.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rich.table import Table
 import shoal
 from benchmarks.measure import results_file, save_results
 from benchmarks.tables import data_folder
+from shoal.cli.options import effort_value
 
 ALGORITHMS = ("shoal", "mondrian", "k-member", "cb")
 MDAV = {3: 5.6922, 5: 9.0884, 10: 14.1559}  # J. Domingo-Ferrer and others, on the reference table
@@ -77,7 +79,9 @@ def run_case(folder: Path, case: Case, k: int, algorithm: str, **settings: Any) 
     return result, time.perf_counter() - start
 
 
-def compare_case(folder: Path, case: Case, ks: list[int], effort: str, console: Console) -> list[dict[str, Any]]:
+def compare_case(
+    folder: Path, case: Case, ks: list[int], effort: str | float, console: Console
+) -> list[dict[str, Any]]:
     rows = []
     table = Table(title=f"{case.name}: loss (GCP), seconds", title_justify="left")
     for heading in ("k", *ALGORITHMS, "lower bound", "shoal is lowest"):
@@ -100,7 +104,7 @@ def compare_case(folder: Path, case: Case, ks: list[int], effort: str, console: 
     return rows
 
 
-def microaggregation(folder: Path, effort: str, console: Console) -> list[dict[str, Any]]:
+def microaggregation(folder: Path, effort: str | float, console: Console) -> list[dict[str, Any]]:
     """SSE / SST of group means over standardized attributes, beside MDAV."""
     case = next(one for one in CASES if one.name == "census1080")
     original = pl.read_csv(folder / case.name / f"{case.name}.csv").to_numpy().astype(np.float64)
@@ -111,7 +115,7 @@ def microaggregation(folder: Path, effort: str, console: Console) -> list[dict[s
         table.add_column(heading, justify="right")
     rows = []
     for k, published in MDAV.items():
-        result, _ = run_case(folder, case, k, "shoal", effort=effort, recoding="mean")
+        result, _ = run_case(folder, case, k, "shoal", effort=effort, recoding="mean", objective="squares")
         released = result.release.to_numpy().astype(np.float64)
         loss = 100 * float((((original - released) / spread) ** 2).sum()) / total
         rows.append({"table": "census1080", "k": k, "sse_percent": loss, "mdav_percent": published})
@@ -125,18 +129,19 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("-k", default="2,5,10,25,50,100")
     parser.add_argument("--tables", default=",".join(case.name for case in CASES))
-    parser.add_argument("--effort", default="default")
+    parser.add_argument("--effort", default="default", help="low, default, high or a number")
     options = parser.parse_args()
     folder = data_folder(options.data)
+    effort = effort_value(options.effort)
     console = Console(width=160)
     ks = [int(text) for text in options.k.split(",")]
     wanted = options.tables.split(",")
     rows = []
     for case in CASES:
         if case.name in wanted:
-            rows += compare_case(folder, case, ks, options.effort, console)
+            rows += compare_case(folder, case, ks, effort, console)
     if "census1080" in wanted:
-        rows += microaggregation(folder, options.effort, console)
+        rows += microaggregation(folder, effort, console)
     save_results(results_file("other-tables"), rows=rows)
 
 

@@ -64,7 +64,7 @@ class Job(BaseModel):
     algorithm: str = "shoal"
     parameters: dict[str, Any] = Field(default_factory=dict)
     effort: str | float | None = None
-    objective: str | None = None  # what the search makes small: gcp, distortion, discernibility or class
+    objective: str | None = None  # what the search makes small: gcp, distortion, discernibility, class or squares
     priorities: dict[str, float] | tuple[str, ...] = Field(default_factory=dict)  # weights, or names in order
     recoding: Recoding = "range"
     recodings: dict[str, Recoding] = Field(default_factory=dict)

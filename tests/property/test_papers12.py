@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +16,7 @@ from shoal.kernels.cb import deal_round_robin
 from shoal.kernels.halves_work import Diversity
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
+from shoal.testing.partitions import partitions
 from shoal.testing.tables import encode_simple
 
 COLOURS = {"*": {"warm": ["red", "orange", "yellow"], "cold": ["blue", "green"], "none": ["white"]}}
@@ -65,23 +64,6 @@ def box_cost(table: EncodedTable, records: list[int]) -> float:
 def loss(table: EncodedTable, groups: np.ndarray) -> float:
     members = [np.flatnonzero(groups == number).tolist() for number in np.unique(groups)]
     return sum(len(group) * box_cost(table, group) for group in members)
-
-
-def partitions(count: int, k: int) -> Iterator[list[int]]:
-    """Every way to put `count` records into groups of at least k, as a group number per record."""
-
-    def extend(groups: list[int], sizes: list[int]) -> Iterator[list[int]]:
-        if len(groups) == count:
-            if min(sizes) >= k:
-                yield groups
-            return
-        if sum(max(0, k - size) for size in sizes) > count - len(groups):
-            return
-        for number in range(len(sizes) + 1):
-            grown = [*sizes, 1] if number == len(sizes) else [s + (i == number) for i, s in enumerate(sizes)]
-            yield from extend([*groups, number], grown)
-
-    yield from extend([], [])
 
 
 def cluster(

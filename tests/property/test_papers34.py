@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +15,7 @@ from shoal.kernels.kaca import Classes, distance_within
 from shoal.kernels.ladders import fill_costs
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
+from shoal.testing.partitions import partitions
 from shoal.testing.random_tables import random_table
 
 NAMES = ("kaca", "topdown", "topdown-kaca", "two-level", "dbca", "dbca-cm")
@@ -26,24 +25,6 @@ schemes = st.sampled_from(["uniform", "height"])
 
 def made(name: str, **parameters: object) -> object:
     return make_algorithm(name, **({"class_column": "label"} if name == "dbca-cm" else {}), **parameters)
-
-
-def partitions(count: int, k: int) -> Iterator[list[int]]:
-    """Every way to put `count` records into groups of at least k, as a group number per record."""
-
-    def extend(groups: list[int], sizes: list[int]) -> Iterator[list[int]]:
-        if len(groups) == count:
-            if min(sizes) >= k:
-                yield list(groups)
-            return
-        missing = sum(max(0, k - size) for size in sizes)
-        if missing > count - len(groups):
-            return
-        for number in range(len(sizes) + 1):
-            grown = [*sizes, 1] if number == len(sizes) else [s + (i == number) for i, s in enumerate(sizes)]
-            yield from extend([*groups, number], grown)
-
-    yield from extend([], [])
 
 
 def best_distortion(table: EncodedTable, k: int) -> float:

