@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.lower_bound import lower_bound
+from shoal.algorithms.smallest_boxes import smallest_boxes
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 
 CASES = int(os.environ.get("SHOAL_BOUND_CASES", "2500"))
@@ -104,11 +105,42 @@ def best_partition(table: EncodedTable, k: int) -> float:
     return best(frozenset(range(table.records))) / (table.records * table.width)
 
 
+def smallest_box(table: EncodedTable, k: int, x: int) -> float:
+    """The least loss over all choices of levels, from the definition in docs/lower_bound.md."""
+    codes = table.record_codes
+    categories = [number for number, one in enumerate(table.attributes) if one.kind is not Kind.INTERVAL]
+    levels = [range(2 if table.attributes[n].kind is Kind.FLAT else table.attributes[n].levels) for n in categories]
+    best = np.inf
+    for choice in product(*levels):
+        alike, loss = np.ones(table.records, dtype=bool), 0.0
+        for number, level in zip(categories, choice, strict=True):
+            one, code = table.attributes[number], codes[number, x]
+            alike &= one.ancestors[level, codes[number]] == one.ancestors[level, code]
+            step = 1 / (one.size - 1) if one.kind is Kind.FLAT else one.level_cost[level, code]
+            loss += one.weight * (step if level > 0 else 0.0)
+        if alike.sum() < k:
+            continue
+        for number, one in enumerate(table.attributes):
+            if one.kind is Kind.INTERVAL:
+                here, others = one.positions[codes[number, x]], one.positions[codes[number, alike]]
+                ranges = [
+                    high - low
+                    for low in others
+                    for high in others
+                    if low <= here <= high and ((others >= low) & (others <= high)).sum() >= k
+                ]
+                loss += one.weight * min(1.0, *ranges)
+        best = min(best, loss)
+    return best
+
+
 def plain_bound(table: EncodedTable, k: int) -> float:
     """The formulas of docs/lower_bound.md in plain Python."""
     everyone = range(table.records)
     distance = [[box_loss(table, (x, y)) for y in everyone] for x in everyone]
-    reached = [sorted(distance[x][y] for y in everyone if y != x)[k - 2] for x in everyone]
+    reached = [
+        max(sorted(distance[x][y] for y in everyone if y != x)[k - 2], smallest_box(table, k, x)) for x in everyone
+    ]
     total = 0.0
     for x in everyone:
         slack = sorted(max(distance[x][y], reached[x], reached[y]) - reached[y] for y in everyone if y != x)
@@ -137,6 +169,20 @@ def test_is_what_the_formulas_say() -> None:
         table = random_table(random, int(random.integers(2 * k, 40)))
         if table.rows > 1:
             assert lower_bound(table, k, Context(threads=2)).value == pytest.approx(plain_bound(table, k), abs=1e-9)
+
+
+def test_fewer_choices_of_levels_only_lower_the_smallest_boxes() -> None:
+    random = np.random.default_rng(8)
+    for _ in range(40):
+        k = int(random.integers(2, 5))
+        table = random_table(random, int(random.integers(2 * k, 30)))
+        exact = smallest_boxes(table, k, Context())
+        plain = [smallest_box(table, k, x) for x in range(table.records)]
+        assert exact[table.row_of_record] == pytest.approx(plain)
+        for choices in (1, 2, 5, 20):
+            fewer = smallest_boxes(table, k, Context(), work=choices * table.rows)
+            assert (fewer <= exact + 1e-12).all()
+            assert (fewer >= 0.0).all()
 
 
 def test_fewer_than_two_groups_worth_of_records_is_exact() -> None:

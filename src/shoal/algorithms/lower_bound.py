@@ -1,13 +1,14 @@
 """A lower bound on the GCP of any k-anonymous partition of a table, whoever made it.
 
 Two steps, proved in docs/lower_bound.md. d(x, y) is the loss of the box that two records span.
-1. A group of x has at least k - 1 other members, so it loses at least u(x), the distance to the (k-1)-th nearest.
+1. A group of x has at least k - 1 other members, so it loses at least u(x): the distance to the (k-1)-th nearest, or
+   the loss of the smallest box that holds x and k records (`smallest_boxes`), whichever is more.
 2. What a group loses more than u(y) on its member y is shared equally among the other members: x may be credited
    with e(x), the mean of the k - 1 smallest values of max(d(x, y), u(x), u(y)) - u(y) over the other records.
 The mean of u + e over all records is the bound.
 
 Cost: blocks of neighbouring rows that are too far are skipped, so the time is near n log n on real tables. Above
-`EXACT_ROWS` rows only the first step is made, for a random sample, and the bound holds with a stated confidence
+`EXACT_ROWS` rows only distances are looked at, for a random sample, and the bound holds with a stated confidence
 (empirical Bernstein inequality: A. Maurer and M. Pontil, COLT 2009).
 """
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocked_rows import blocked_rows
 from shoal.algorithms.flagship.problem import make_problem
+from shoal.algorithms.smallest_boxes import smallest_boxes
 from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.bound_near import BlockedRows, fill_blocks, nearest_records
 
@@ -54,11 +56,11 @@ def lower_bound(
     if table.records < 2 * k:
         return LowerBound(_one_group(table), "one group", 1.0, table.rows)
     everyone = np.arange(table.rows, dtype=np.int32)
-    rows, block_of, _ = blocked_rows(make_problem(table, k), everyone, table.weights, _BLOCK, context.random(90))
+    rows, block_of, order = blocked_rows(make_problem(table, k), everyone, table.weights, _BLOCK, context.random(90))
     if table.rows <= exact_rows:
-        per_record = _credits(rows, block_of, np.arange(table.rows), k, context)
+        per_record = _credits(rows, block_of, smallest_boxes(table, k, context)[order], k, context)
         value = float((per_record * rows.weights).sum()) / (table.records * table.width)
-        return LowerBound(max(0.0, value - 1e-12), "nearest records with shared slack", 1.0, table.rows)
+        return LowerBound(max(0.0, value - 1e-12), "smallest boxes with shared slack", 1.0, table.rows)
     return _sampled(table, rows, block_of, k, context, sample)
 
 
@@ -89,15 +91,16 @@ def _nearest(
 
 
 def _credits(
-    rows: BlockedRows, block_of: NDArray[np.int32], chosen: NDArray[np.int64], k: int, context: Context
+    rows: BlockedRows, block_of: NDArray[np.int32], boxes: NDArray[np.float64], k: int, context: Context
 ) -> NDArray[np.float64]:
-    """u + e of the chosen rows; u is needed for all."""
+    """u + e of every row; `boxes` is what the smallest box of each row loses."""
     everyone = np.arange(rows.weights.shape[0])
-    reached, _ = _nearest(rows, block_of, everyone, k, False, context)
+    distance, _ = _nearest(rows, block_of, everyone, k, False, context)
+    reached = np.maximum(distance, boxes)
     rows.reached[:] = reached
     fill_blocks(rows)
-    _, total = _nearest(rows, block_of, chosen, k, True, context)
-    credited: NDArray[np.float64] = reached[chosen] + np.maximum(0.0, total) / (k - 1)
+    _, total = _nearest(rows, block_of, everyone, k, True, context)
+    credited: NDArray[np.float64] = reached + np.maximum(0.0, total) / (k - 1)
     return credited
 
 

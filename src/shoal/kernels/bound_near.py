@@ -156,7 +156,7 @@ def nearest_records(rows: Any, wanted: Any, chosen: Any, block_of: Any, slack: A
             for block in range(blocks):
                 if (turn == 0) != (least[block] == 0.0 or block == block_of[row]):
                     continue
-                floor = max(least[block], reached) - rows.most_reached[block] if slack else least[block]
+                floor = max(0.0, max(least[block], reached) - rows.most_reached[block]) if slack else least[block]
                 if have >= wanted and floor >= values[0]:
                     continue
                 start, stop = rows.starts[block], rows.starts[block + 1]
