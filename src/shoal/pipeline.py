@@ -197,12 +197,18 @@ def _taken(given: Any) -> Source:
 
 
 def _begin_reading(job: Job) -> Callable[[], Source]:
-    """Begin to read the input of a job; what is returned waits for it."""
-    reading = Reading(job.input, job.csv_options()) if job.input is not None else None
+    """Begin to read the input of a job; what is returned waits for it, or raises what is wrong."""
+    problem = InputError(Problem("no-input", "the job names no input", hint="give 'input', or call with a frame"))
+    reading = None
+    try:
+        if job.input is not None:
+            reading = Reading(job.input, job.csv_options())
+    except InputError as error:
+        problem = error
 
     def read() -> Source:
         if reading is None:
-            raise InputError(Problem("no-input", "the job names no input", hint="give 'input', or call with a frame"))
+            raise problem
         file = reading.result()
         return Source(file.frame, file.sha256, file=file)
 

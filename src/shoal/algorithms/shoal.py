@@ -43,7 +43,7 @@ from shoal.progress import silent
 
 _WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
 _STOPPED = "the search was ended early by the user: the same job may give another release, with another loss"
-_EFFORTS = {"low": 0.25, "default": 1.0, "high": 20.0}
+_EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ _FULL = 40_000  # items up to which every record gets all the steps
 _LEAST = 0.045  # share of the steps that is left to each record of a very large table
 _TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
 _FEW = 6_000  # tables up to this size are searched from several starts, with more steps per record the smaller they are
-_MORE = 4.0
+_MORE = 8.0
 _SAFE_TRIALS = 150.0  # per record, where there are models besides k-anonymity
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
 
@@ -51,6 +51,12 @@ _TUNED = {  # (is k small, are there trees)
         _plan(block_size=22_000, power=0.35, heat=4.0, near_share=14, neighbours=3, partners=6, widest=4),
     ),
 }
+
+
+_WIDE: dict[str, Any] = {"block_size": 32_000, "near_part": 700, "fewer": 2}  # for tables that are cut into many blocks
+_HASTY: dict[str, Any] = {"widest": 3, "noise": 0.0}  # for less than this share of the steps
+_HASTE = 0.3
+_WIDE_NEIGHBOURS, _FEW_NEIGHBOURS = 5, 4
 
 
 @dataclass(frozen=True)
@@ -96,31 +102,30 @@ def safe_rounds(problem: SearchProblem, effort: float) -> tuple[Round, ...]:
 
 def _steps(problem: SearchProblem, effort: float) -> float:
     """The effort for each record: less of it in a very large table, more in a small one."""
-    share: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.2)) * max(1.0, min(_MORE, _FEW / problem.items))
-    return effort * share
+    less: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.2))
+    return effort * less * max(1.0, min(_MORE, 2 * _FEW / problem.items))
 
 
 def _rounds(problem: SearchProblem, steps: float, wide: bool) -> tuple[Round, ...]:
-    """Rounds that cool down. In a `wide` table groups find better neighbours elsewhere than near their block's edge."""
+    """Rounds that cool down; `wide` tables are cut into many blocks."""
     small_k, has_trees = problem.k <= _SMALL_K, bool(problem.saturates.any())
     tuned = _TUNED[small_k, has_trees]
+    most = _FEW_NEIGHBOURS if problem.items <= _FEW else _WIDE_NEIGHBOURS if wide else tuned.plan.neighbours
+    plan = replace(tuned.plan, neighbours=min(most, tuned.plan.neighbours), **(_WIDE if wide else {}))
+    plan = replace(plan, **_HASTY) if wide and steps < _HASTE else plan
     trials, rebuilds = _steps_of_kinds(problem.k, small_k, has_trees, steps)
     count = max(2, min(tuned.most_rounds, round(tuned.rounds * steps**0.5)))
     fall = tuned.cold / tuned.hot
     left = [1.0 - number / (count - 1) for number in range(count)]  # of the way to the last round
     return tuple(
         replace(
-            tuned.plan,
-            block_size=32_000 if wide else tuned.plan.block_size,
-            near_part=700 if wide else tuned.plan.near_part,
-            neighbours=min(tuned.plan.neighbours, 4 if problem.items <= _FEW else 6 if wide else 8),
-            fewer=2 if wide else tuned.plan.fewer,
+            plan,
             trials=trials / count,
             rebuilds=rebuilds / count,
             hot=tuned.hot * fall ** (number / count),
             cold=tuned.hot * fall ** ((number + 1) / count),
-            power=tuned.plan.power * left[number],
-            heat=tuned.plan.heat * min(1.0, steps) ** 2 * left[number] ** 2,
+            power=plan.power * left[number],
+            heat=plan.heat * min(1.0, steps) ** 2 * left[number] ** 2,
         )
         for number in range(count)
     )
