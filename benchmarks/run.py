@@ -3,9 +3,9 @@
     python -m benchmarks.run --data FOLDER [--sizes 30162,100000,1000000] [-k 10] [--algorithms shoal] [--quick]
 
 Prints a table per size (seconds per stage, peak memory, loss), the growth exponent of the clustering stage, and how the
-whole run compares with the floor: reading, encoding, one group-by and writing with polars. Floor and run take turns, and
-the medians count, so that both have the same of what else the machine does. Results go to benchmarks/results/ as dated
-JSON.
+whole run compares with the floor: reading, encoding, one group-by and writing with polars. Floor and run take turns and
+the medians count, so that both have their share of what else the machine does. Results go to benchmarks/results/ as
+dated JSON.
 """
 
 from __future__ import annotations

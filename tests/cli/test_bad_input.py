@@ -29,6 +29,11 @@ def cover(rows: list[str]) -> str:
 
 ZIPS = [f"SECRETzip{n}" for n in range(8)]
 PREPARE: dict[str, tuple[Callable[[Path, Path], tuple], int, set[str]]] = {
+    "bad delimiter and bad k": (
+        lambda f, p: (p, "-o", "out.csv", "--quasi", "age", "-k", "0", "--delimiter", "ab", "--json"),
+        2,
+        {"bad-option", "bad-k"},
+    ),
     "missing file": (lambda f, p: (f / "nowhere.csv", "-o", "out.csv", *BASE), 2, {"no-such-file"}),
     "empty file": (lambda f, p: (change(p, ""), (p, "-o", "out.csv", *BASE))[1], 2, {"empty-file"}),
     "header only": (lambda f, p: (change(p, "age,zip,sex\n"), (p, "-o", "out.csv", *BASE))[1], 2, {"no-records"}),

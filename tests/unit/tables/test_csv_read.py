@@ -51,6 +51,24 @@ def test_delimiter_and_line_end_are_found_out(file, delimiter: str, line_end: st
     assert [list(frame.columns), *map(list, frame.rows())] == rows
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x,y,z;n\n1;2\n3;4\n",  # the first line looks like another delimiter
+        b"a,b\n'1,2',3\n'4,5',6\n",  # another quote
+        b'a,b\n1,x "y"\n2,z\n',  # quotes that polars would not take for plain characters
+        b"a,b\n\n1,2\n",
+    ],
+)
+def test_what_is_read_at_first_sight_counts_only_if_it_is_right(file, content: bytes) -> None:
+    path = file(content)
+    frame, found = read_csv_with_options(path)
+    assert found.delimiter is not None
+    with path.open(newline="") as text:
+        rows = [row for row in csv.reader(text, delimiter=found.delimiter, quotechar=found.quote or None) if row]
+    assert [list(frame.columns), *map(list, frame.rows())] == rows
+
+
 def test_decimal_commas_do_not_mislead(file) -> None:
     frame = read_csv(file(b"a;b\n1,5;2,5\n3,5;4,5\n"))
     assert frame.rows() == [("1,5", "2,5"), ("3,5", "4,5")]
