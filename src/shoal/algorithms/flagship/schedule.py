@@ -14,7 +14,7 @@ _LEAST = 0.045  # share of the steps that is left to each record of a very large
 _TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
 _FEW = 6_000  # tables up to this size are searched from several starts, with more steps per record the smaller they are
 _MORE = 8.0
-_SAFE_TRIALS = 150.0  # per record, where there are models besides k-anonymity
+_SAFE_TRIALS = 120.0  # per record, where there are models besides k-anonymity
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
 
 
