@@ -40,6 +40,22 @@ def test_release_is_k_anonymous_by_the_csv_module(released, people: Path, tmp_pa
     assert [row["disease"] for row in rows] == [row["disease"] for row in original]  # kept, in order
 
 
+def test_outliers_are_suppressed_up_to_the_limit(shoal, tmp_path: Path) -> None:
+    rows = [f"{20 + n % 5},{'mf'[n % 2]}" for n in range(200)]
+    outliers = ["90,m", "1,f", "150,m"]
+    (tmp_path / "in.csv").write_text("\n".join(["age,sex", *rows, *outliers]) + "\n")
+    asked = ("in.csv", "--quasi", "age,sex", "-k", "5", "--algorithm", "mondrian")
+    limit = ("--suppression-limit", "0.05")
+    outcome = shoal("anonymize", *asked, *limit, "-o", "out.csv", "--certificate", "c.json", "--json")
+    assert outcome.code == 0, outcome.err
+    hidden = [row for row in rows_of(tmp_path / "out.csv") if set(row.values()) == {"*"}]
+    assert outcome.json["certificate"]["records"] == {"input": 203, "released": 203, "suppressed": len(hidden)}
+    assert 0 < len(hidden) <= 10
+    assert outcome.json["smallest_class"] >= 5
+    assert shoal("verify", "out.csv", "--certificate", "c.json").code == 0
+    assert shoal("verify", "out.csv", "--quasi", "age,sex", "-k", "5").code == (0 if len(hidden) >= 5 else 3)
+
+
 def test_certificate_holds_no_value(released, tmp_path: Path) -> None:
     text = (tmp_path / "certificate.json").read_text()
     assert "SECRET" not in text

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shoal.tables.coded import text_codes
 
 SUPPRESSED = "*"
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,15 @@ def _comparable(column: pl.Series) -> pl.Series:
 
 def fully_suppressed(release: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.bool_]:
     """(records,) where every quasi-identifier is released as `*`."""
-    if not quasi or any(release.schema[name] not in (pl.String, pl.Categorical, pl.Enum) for name in quasi):
-        return np.zeros(release.height, dtype=np.bool_)
-    every = [(pl.col(name).cast(pl.String) == SUPPRESSED).fill_null(False) for name in quasi]
-    return release.select(pl.all_horizontal(every).alias("all")).to_series().to_numpy().astype(np.bool_)
+    hidden = np.full(release.height, bool(quasi))
+    for name in quasi:
+        if not hidden.any():
+            break
+        column = release[name]
+        if not isinstance(column.dtype, _TEXTS):
+            return np.zeros(release.height, dtype=np.bool_)
+        hidden &= (column.cast(pl.String) == SUPPRESSED).fill_null(False).to_numpy()
+    return hidden
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_model, parse_models
+from shoal.tables.coded import with_categories
 from shoal.verify.check import verify_release
+from shoal.verify.classes import fully_suppressed
 
 RELEASE = pl.DataFrame(
     {
@@ -68,6 +70,25 @@ def test_suppressed_records_are_exempt_within_the_limit_only() -> None:
     assert check("k-anonymity:3", suppression_limit=0.1).offending_classes == 1
     found = verify_release(RELEASE, QUASI, [KAnonymity(3)], suppression_limit=0.25)
     assert (found.passed, found.suppressed_exempt, found.classes, found.smallest_class) == (True, True, 2, 3)
+
+
+@pytest.mark.parametrize("kind", ["texts", "categories", "own categories", "enum"])
+def test_suppressed_records_are_seen_in_every_kind_of_text(kind: str) -> None:
+    texts = {"age": ["[20, 29]"] * 3 + ["*", "*", None], "sex": ["m"] * 3 + ["*", "*", "*"]}
+    release = pl.DataFrame(texts)
+    if kind == "categories":
+        release = release.cast(pl.Categorical)
+    elif kind == "own categories":
+        release = with_categories(release, QUASI)
+    elif kind == "enum":
+        release = release.cast(pl.Enum(["[20, 29]", "m", "*"]))
+    assert fully_suppressed(release, QUASI).tolist() == [False, False, False, True, True, False]
+    found = verify_release(release.head(5), QUASI, [KAnonymity(3)], suppression_limit=0.4)
+    assert (found.passed, found.suppressed_records, found.smallest_class) == (True, 2, 3)
+
+
+def test_numbers_are_never_suppressed() -> None:
+    assert not fully_suppressed(pl.DataFrame({"sex": ["*"], "age": [1]}), ["sex", "age"]).any()
 
 
 def test_the_distribution_of_the_table_includes_exempt_records() -> None:
