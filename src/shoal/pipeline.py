@@ -36,8 +36,8 @@ from shoal.models.feasible import impossible
 from shoal.progress import Progress, ProgressCallback, StopRequest, silent
 from shoal.result import Result
 from shoal.tables.atomic import atomic_output
-from shoal.tables.coded import with_categories
-from shoal.tables.files import Reading, ReadTable, format_of, read_table, write_table, written_options
+from shoal.tables.coded import as_text, with_categories
+from shoal.tables.files import Reading, ReadTable, read_back, read_table, write_table
 from shoal.tables.frames import Restore, to_polars
 from shoal.verify.check import Verification, verify_release
 
@@ -104,15 +104,17 @@ def run(
     trace: Trace | None = None,
     earlier: Sequence[Problem] = (),
     stop: StopRequest | None = None,
+    reading: Reading | None = None,
     meanwhile: Callable[[], None] | None = None,
 ) -> Result:
     """From the input file of a job to its verified output file (if it names one), certificate and report.
 
     `earlier` are problems the caller has already found; they are raised together with all others. `stop` lets the
-    caller end the search early. `meanwhile` is called when the table is being read.
+    caller end the search early. `reading` is the input, if the caller has begun to read it. `meanwhile` is called when
+    the table is being read.
     """
     this = Run(job, progress, trace, earlier=tuple(earlier), stop=stop or StopRequest())
-    read = _begin_reading(job)
+    read = _begin_reading(job, reading)
     if meanwhile is not None:
         meanwhile()
     work = _check_and_encode(this, read)
@@ -196,13 +198,15 @@ def _taken(given: Any) -> Source:
     return Source(frame, frame_hash(frame), restore=restore)
 
 
-def _begin_reading(job: Job) -> Callable[[], Source]:
+def _begin_reading(job: Job, begun: Reading | None = None) -> Callable[[], Source]:
     """Begin to read the input of a job; what is returned waits for it, or raises what is wrong."""
     problem = InputError(Problem("no-input", "the job names no input", hint="give 'input', or call with a frame"))
     reading = None
     try:
         if job.input is not None:
-            reading = Reading(job.input, job.csv_options())
+            options = job.csv_options()
+            same = begun is not None and (begun.path, begun.options) == (job.input, options)
+            reading = begun if same else Reading(job.input, options)
     except InputError as error:
         problem = error
 
@@ -255,9 +259,8 @@ def _release(this: Run, work: Work) -> Result:
     with ExitStack() as outputs:
         published, sha256 = _stage_output(this, work.source, released, outputs)
         with this.stage("verify"):
-            compared = with_categories(published, job.quasi)  # both look for equal texts, which takes longest
-            scoring = outputs.enter_context(ThreadPoolExecutor(max_workers=1)).submit(_evaluate, job, work, compared)
-            verification = _verify(job, work, compared)
+            scoring = outputs.enter_context(ThreadPoolExecutor(max_workers=1)).submit(_evaluate, job, work, published)
+            verification = _verify(job, work, published)
             this.show("verify", verification)
         with this.stage("evaluate"):
             scores = scoring.result()
@@ -269,16 +272,18 @@ def _release(this: Run, work: Work) -> Result:
 
 
 def _stage_output(this: Run, source: Source, released: pl.DataFrame, outputs: ExitStack) -> tuple[pl.DataFrame, str]:
-    """The release as it will be published, and its hash: for a file its bytes, written beside their final place."""
+    """The release as it will be published, and its hash: for a file its bytes, written beside their final place.
+
+    Quasi-identifiers come as categories: who looks at them looks for equal texts, which takes longest.
+    """
     output = this.job.output
     if output is None:
-        return released, frame_hash(released)
+        return with_categories(released, this.job.quasi), frame_hash(released)
     with this.stage("write"):
         temporary = outputs.enter_context(atomic_output(output))
         write_table(released, temporary, source.file)
     with this.stage("verify"):
-        options = written_options(temporary, source.file) if format_of(temporary) == "csv" else None
-        written = read_table(temporary, options)
+        written = read_back(temporary, source.file, this.job.quasi)
         return written.frame, written.sha256
 
 
@@ -418,7 +423,7 @@ def _report(this: Run, work: Work, published: pl.DataFrame, result: Result) -> s
     )
     evaluation = evaluate_release(
         work.source.frame,
-        published,
+        published.with_columns(as_text(published[name]) for name in job.quasi),
         job.quasi,
         options,
         hierarchies=work.schema.hierarchies,

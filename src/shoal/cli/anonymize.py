@@ -10,7 +10,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
-from shoal.cli.quick import load_compiler
+from shoal.cli.quick import begin_reading, load_compiler
 from shoal.errors import Problem
 
 if TYPE_CHECKING:
@@ -65,10 +65,11 @@ def anonymize(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
+    csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    reading = begin_reading(data if job is None else None, {**csv, "missing": tuple(missing or ())})
     from shoal.pipeline import run
 
     problems: list[Problem] = []
-    csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
     settings: dict[str, Any] = {
         "input": data,
         "output": output,
@@ -108,6 +109,7 @@ def anonymize(
             trace=_trace if debug else None,
             earlier=problems,
             stop=stop,
+            reading=reading,
             meanwhile=load_compiler,
         )
     if as_json:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.tables.files import Reading
 
 _OBJECTS_BEFORE_A_LOOK = 100_000
 _LEFT_OUT = "scipy"
@@ -17,6 +22,20 @@ def look_for_garbage_seldom() -> None:
 def end_without_looking_for_garbage() -> None:
     """Python looks through all objects once more before it ends, for a third of a second; the system frees them too."""
     gc.freeze()
+
+
+def begin_reading(path: Path | None, options: dict[str, Any]) -> Reading | None:
+    """Begin to read a table before the rest of the program is loaded; None if nothing, or nothing right, was named."""
+    if path is None:
+        return None
+    from shoal.errors import InputError
+    from shoal.tables.files import Reading
+    from shoal.tables.options import CsvOptions
+
+    try:
+        return Reading(path, CsvOptions(**options))
+    except InputError:
+        return None
 
 
 def load_compiler() -> None:

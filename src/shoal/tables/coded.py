@@ -84,7 +84,7 @@ def _as_categories(texts: pl.Series) -> pl.Series:
 
 
 def _numbered(categories: pl.Series) -> tuple[pl.Series, CodeArray] | None:
-    """Texts and codes of a column of categories; None if not all of its categories occur, or not in this column."""
+    """Texts and codes of a column of categories, by first appearance; None if not all of its categories occur."""
     physical = categories.to_physical()
     highest = physical.max()
     count = int(highest) + 1 if isinstance(highest, int) else 0
@@ -93,9 +93,15 @@ def _numbered(categories: pl.Series) -> tuple[pl.Series, CodeArray] | None:
     has_nulls = physical.null_count() > 0
     codes = (physical.fill_null(count) if has_nulls else physical).to_numpy().astype(np.int32)
     place = np.full(count + int(has_nulls), -1, dtype=np.int64)
-    place[codes] = np.arange(len(codes))
+    place[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # where each appears first
     if place.size and place.min() < 0:
         return None
+    order = np.argsort(place[:count])
+    if (np.diff(order) < 0).any():  # they were numbered by several threads at once
+        number = np.empty(place.size, dtype=np.int32)
+        number[order] = np.arange(count)
+        number[count:] = count
+        place[:count], codes = place[order], number[codes]
     return categories.gather(place).cast(pl.String), codes
 
 

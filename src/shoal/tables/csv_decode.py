@@ -62,13 +62,13 @@ def read_utf8(path: Path, encoding: str | None) -> tuple[Bytes, str]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            if file.read(2) == GZIP_MAGIC:
-                file.seek(0)
-                with gzip.open(file) as unpacked:
-                    return unpacked.read()
+        with path.open("rb", buffering=0) as file:  # a buffer would be put in front of the rest: a copy of everything
+            packed = file.read(2) == GZIP_MAGIC
             file.seek(0)
-            return file.read()
+            if not packed:
+                return file.readall()
+            with gzip.open(file) as unpacked:
+                return unpacked.read()
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(
             Problem("damaged-file", f"'{path}' is not a whole gzip file", hint="pack or copy it again")

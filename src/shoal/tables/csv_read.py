@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.tables.csv_scan import Scan
 
 # text that polars would take for zlib-compressed data, or for a mark to drop; a mark in front keeps it from that
-_TAKEN_FOR_OTHERS = (b"x\x01", codecs.BOM_UTF8)
+TAKEN_FOR_OTHERS = (b"x\x01", codecs.BOM_UTF8)
 _FIRST_BYTES = 4_096
 
 
@@ -104,7 +104,7 @@ def _names(
     problems = _form_problems(found)
     if found.stray or found.unclosed_line:
         raise InputError(problems)  # it is not known where cells begin and end, so the names are not known either
-    first = _first_record(data, found, delimiter, quote)
+    first = first_record(data, found, delimiter, quote)
     header = options.header if options.header is not None else looks_like_header(first)
     names = first if header else [f"column_{number}" for number in range(1, found.width + 1)]
     problems += _header_problems(names, options.header)
@@ -166,7 +166,7 @@ def _header_problems(names: Sequence[str], header: bool | None) -> list[Problem]
     ]
 
 
-def _first_record(data: Bytes, found: Scan, delimiter: str, quote: str) -> list[str]:
+def first_record(data: Bytes, found: Scan, delimiter: str, quote: str) -> list[str]:
     """The cells of the first record, read on its own, so that its problems can be told along with the others."""
     from shoal.tables.csv_scan import scan
 
@@ -201,7 +201,7 @@ def _read_as_it_is(data: Bytes, delimiter: str, quote: str) -> pl.DataFrame | No
 
 def _polars_read(text: bytes, delimiter: str, quote: str, width: int | None) -> pl.DataFrame:
     """All cells as texts; as wide as the first record if no width is given."""
-    if text[:3].startswith(_TAKEN_FOR_OTHERS):
+    if text[:3].startswith(TAKEN_FOR_OTHERS):
         text = codecs.BOM_UTF8 + text
     return pl.read_csv(
         text,

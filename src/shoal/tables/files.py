@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.arrow import read_arrow, write_arrow
+from shoal.tables.coded import with_categories
 from shoal.tables.csv_read import CsvReading, check_is_file
 from shoal.tables.csv_write import write_csv
 from shoal.tables.options import CsvOptions
@@ -77,6 +78,7 @@ class Reading:
 
     def __init__(self, path: Path | str, options: CsvOptions | None = None) -> None:
         path = Path(path)
+        self.path, self.options = path, options or CsvOptions()
         self._problem: InputError | None = None
         self._given_up = Event()
         try:
@@ -89,7 +91,7 @@ class Reading:
         self._sha256 = threads.submit(sha256_of_file, path, self._given_up)
         read: Callable[[], tuple[pl.DataFrame, CsvOptions | None]]
         if self._format is Format.CSV:
-            read = CsvReading(path, options or CsvOptions()).result
+            read = CsvReading(path, self.options).result
         else:
             read = threads.submit(_read_columns, path, self._format).result
         self._read = read
@@ -124,6 +126,20 @@ def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = 
         write_arrow(frame, path)
     else:
         write_csv(frame, path, written_options(path, like))
+
+
+def read_back(path: Path | str, like: ReadTable | None, categories: Collection[str]) -> ReadTable:
+    """A table that `write_table` has just written, as it is on the disk; the named columns of texts as categories."""
+    path, found_format = Path(path), format_of(path)
+    options = written_options(path, like) if found_format is Format.CSV else None
+    if options is not None and path.suffix.lower() != _PACKED:
+        from shoal.tables.csv_back import read_csv_back
+
+        back = read_csv_back(path, options, categories)
+        if back is not None:
+            return ReadTable(back[0], found_format, options, back[1])
+    written = read_table(path, options)
+    return replace(written, frame=with_categories(written.frame, categories))
 
 
 def written_options(path: Path | str, like: ReadTable | None = None) -> CsvOptions:
