@@ -34,6 +34,7 @@ class Context:
     threads: int = 1
     progress: ProgressCallback = silent
     stop: StopRequest = field(default_factory=StopRequest)  # a search may end early when it is asked to
+    may_suppress: bool = False  # some records may be suppressed after the algorithm: its lower bound must allow for it
 
     def random(self, *stream: int) -> np.random.Generator:
         """A random stream of its own for each piece of work, so that threads do not change the result."""

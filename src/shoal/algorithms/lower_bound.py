@@ -47,18 +47,29 @@ class LowerBound:
 
 
 def lower_bound(
-    table: EncodedTable, k: int, context: Context | None = None, *, exact_rows: int = EXACT_ROWS, sample: int = SAMPLE
+    table: EncodedTable,
+    k: int,
+    context: Context | None = None,
+    *,
+    suppression: bool = False,
+    exact_rows: int = EXACT_ROWS,
+    sample: int = SAMPLE,
 ) -> LowerBound:
-    """No partition of the table into groups of at least k records has a lower GCP (with attribute weights)."""
+    """No partition of the table into groups of at least k records has a lower GCP (with attribute weights).
+
+    With `suppression` this also holds if any records are left out of the groups and lose everything.
+    """
     context = context or Context()
     if k < 2 or table.rows < 2:
         return LowerBound(0.0, "trivial", 1.0, table.rows)
-    if table.records < 2 * k:
+    if table.records < 2 * k and not suppression:
         return LowerBound(_one_group(table), "one group", 1.0, table.rows)
     everyone = np.arange(table.rows, dtype=np.int32)
     rows, block_of, order = blocked_rows(make_problem(table, k), everyone, table.weights, _BLOCK, context.random(90))
     if table.rows <= exact_rows:
         per_record = _credits(rows, block_of, smallest_boxes(table, k, context)[order], k, context)
+        if suppression:  # no record ever costs more than to suppress it
+            per_record = np.minimum(per_record, table.attribute_weights.sum())
         value = float((per_record * rows.weights).sum()) / (table.records * table.width)
         return LowerBound(max(0.0, value - 1e-12), "smallest boxes with shared slack", 1.0, table.rows)
     return _sampled(table, rows, block_of, k, context, sample)

@@ -33,7 +33,7 @@ from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_
 from shoal.algorithms.flagship.refine import refine
 from shoal.algorithms.flagship.schedule import Schedule, make_schedule, safe_rounds
 from shoal.algorithms.flagship.squares import check_numbers, square_groups
-from shoal.algorithms.lower_bound import lower_bound
+from shoal.algorithms.lower_bound import LowerBound, lower_bound
 from shoal.algorithms.repair import repair
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
@@ -81,14 +81,14 @@ class Shoal(Algorithm):
             message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
             raise RequirementError(Problem("too-few-records", message))
         if self.objective == "squares":
-            return self._with_small_squares(table, requirement.k, context)
+            return self._with_small_squares(table, requirement, context)
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         target = objective_table(table, self.objective, self.class_column)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
         schedule = make_schedule(problem, self.steps)
         free = replace(problem, safety=None)
         bound, starts = context.both(
-            lambda: lower_bound(table, requirement.k, context), lambda: _starts(target, free, schedule, context)
+            lambda: _bound(table, requirement, context), lambda: _starts(target, free, schedule, context)
         )
         group, energy = self._searched(free, schedule, starts, context, 0.85 if safety is None else 0.5)
         if safety is not None and requirement.monotone:
@@ -101,11 +101,12 @@ class Shoal(Algorithm):
             details={"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes},
         )
 
-    def _with_small_squares(self, table: EncodedTable, k: int, context: Context) -> Clustering:
+    def _with_small_squares(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         """Groups for a release of means; models besides k are left to the repair."""
         check_numbers(table)
         bound, (groups, square) = context.both(
-            lambda: lower_bound(table, k, context), lambda: square_groups(table, k, self.steps, context)
+            lambda: _bound(table, requirement, context),
+            lambda: square_groups(table, requirement.k, self.steps, context),
         )
         notes = [_STOPPED] if context.stop.asked else []
         details = {"mean_square": square, "lower_bound": bound.as_dict(), "notes": notes}
@@ -155,6 +156,12 @@ class Shoal(Algorithm):
                 best = min(best, (group, energy), key=lambda one: one[1])
                 context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=best[1] / problem.scale)
         return best
+
+
+def _bound(table: EncodedTable, requirement: Requirement, context: Context) -> LowerBound:
+    """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement."""
+    smallest = requirement.smallest_class([one.name for one in table.attributes])
+    return lower_bound(table, smallest, context, suppression=context.may_suppress)
 
 
 def _starts(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shoal.algorithms import multi_qid
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.repair import repair
@@ -24,7 +26,7 @@ def cluster_table(
     """
     if multi_qid.applies(requirement) and not algorithm.takes_sets:
         return multi_qid.cluster_sets(table, requirement, algorithm, context)
-    clustering = algorithm.cluster(table, requirement, context)
+    clustering = algorithm.cluster(table, requirement, replace(context, may_suppress=suppression_limit > 0))
     if clustering.boxes is not None:  # the algorithm decides about the released values, and answers for all models
         return clustering
     if not requirement.size_only:

@@ -97,6 +97,14 @@ class Requirement:
         """The smallest group size that any safe group can have."""
         return max([1, *(model.minimal_size() for model in self.models)])
 
+    def smallest_class(self, quasi: Sequence[str]) -> int:
+        """The fewest records that a class over all quasi-identifiers can have.
+
+        That is less than `k` where a model judges classes over some of them only: they are unions of such classes.
+        """
+        over_all = [model for model in self.models if not model.class_columns() or {*model.class_columns()} >= {*quasi}]
+        return max([1, *(model.minimal_size() for model in over_all)])
+
     @property
     def size_only(self) -> bool:
         """True when a group of at least `k` records is always safe: only k-anonymity was asked for."""
