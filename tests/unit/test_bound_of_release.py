@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 import shoal
 from shoal.metrics.domain import make_domains
 from shoal.metrics.score import score
+from shoal.pipeline import run_frame
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
 
@@ -21,7 +23,9 @@ def loss_of(original: pl.DataFrame, release: pl.DataFrame) -> float:
 
 @pytest.mark.parametrize("model", ["qid:a:10", "xy-anonymity:a:s:10"])
 def test_models_over_some_quasi_identifiers_do_not_raise_it(model: str) -> None:
-    table = pl.DataFrame({"a": ["x", "y"] * 20, "b": [str(n // 4) for n in range(40)], "s": [str(n) for n in range(40)]})
+    table = pl.DataFrame(
+        {"a": ["x", "y"] * 20, "b": [str(n // 4) for n in range(40)], "s": [str(n) for n in range(40)]}
+    )
     assert shoal.verify(table, quasi=["a", "b"], k=2, models=[model]).passed  # as it is, so nothing need be lost
     result = shoal.anonymize(table, quasi=["a", "b"], k=2, models=[model], **LOW)
     assert result.metrics["lower_bound"] == 0.0
@@ -44,3 +48,41 @@ def test_suppressed_records_do_not_make_it_false() -> None:
     assert allowed.metrics["lower_bound"] <= loss_of(table, by_hand) + 1e-9
     strict = shoal.anonymize(table, quasi=["a", "b", "c"], k=5, **LOW)
     assert strict.metrics["lower_bound"] > loss_of(table, by_hand)
+
+
+def skewed(records: int, seed: int) -> tuple[pl.DataFrame, dict[str, object]]:
+    """Numbers with outliers, a date, an ordered category and a tree, all with hierarchies of uneven branches."""
+    random = np.random.default_rng(seed)
+    numbers = [0, 1, 2, 3, 4, 7, 9, 30, 1000]
+    days = ["2020-01-01", "2020-01-02", "2020-01-05", "2021-06-30"]
+    table = pl.DataFrame(
+        {
+            "z": [str(numbers[n]) for n in random.choice(9, records, p=[0.2] * 4 + [0.04] * 5)],
+            "day": random.choice(days, records).tolist(),
+            "size": random.choice(["S", "M", "L", "XL"], records, p=[0.5, 0.3, 0.15, 0.05]).tolist(),
+            "job": random.choice(["a", "b", "c", "d"], records).tolist(),
+        }
+    )
+    if seed % 2:
+        table[0, "z"], table[1, "size"] = None, None
+    hierarchies = {
+        "z": {"*": {"low": {"few": ["0", "1", "2"], "some": ["3", "4", "7", "9"]}, "high": ["30", "1000", "5000"]}},
+        "day": {"*": {"2020": days[:3], "2021": [days[3], "2021-12-31"]}},
+        "size": {"*": {"small": ["XS", "S", "M"], "large": ["L", "XL"]}},
+        "job": {"*": {"x": ["a", "b"], "y": ["c", "d", "e"]}},
+    }
+    return table, hierarchies
+
+
+@pytest.mark.parametrize("recoding", ["range", "nodes"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_searched_and_bounded_is_what_is_measured(recoding: str, seed: int) -> None:
+    table, hierarchies = skewed(60, seed)
+    seen = {}
+    job = shoal.Job.make(
+        quasi=table.columns, k=4, hierarchies=hierarchies, orders={"size": ["XS", "S", "M", "L", "XL"]}, **LOW,
+        recodings=dict.fromkeys(["z", "day", "size"] if recoding == "nodes" else ["z", "day"], recoding),
+    )  # fmt: skip
+    result = run_frame(job, table, trace=lambda stage, value: seen.update({stage: value}))
+    assert result.metrics["lower_bound"] <= result.metrics["gcp"] + 1e-9
+    assert seen["cluster"].details["loss"] == pytest.approx(result.metrics["gcp"], abs=1e-9)

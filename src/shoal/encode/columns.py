@@ -47,7 +47,9 @@ def encode_attribute(
     distinct, absent = _distinct(column, missing)
     if hierarchy is not None and (as_nodes or attribute.scale is Scale.CATEGORY):
         coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
-        ancestors, cost = tree_levels(hierarchy, coded.missing_code >= 0)
+        ancestors, cost = tree_levels(
+            hierarchy, coded.missing_code >= 0, _leaf_positions(hierarchy, distinct, attribute)
+        )
         kind, numbers, positions = Kind.TREE, np.empty(0), _even_positions(len(coded.texts))
     elif attribute.scale is Scale.CATEGORY:
         coded = _code_in_order(column, distinct.sort(), absent)
@@ -161,6 +163,20 @@ def _ordered_numbers(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray
         return numbers, distinct
     order = np.lexsort((distinct.cast(pl.String).rank("ordinal").to_numpy(), numbers))
     return numbers[order], distinct.gather(order)
+
+
+def _leaf_positions(hierarchy: Hierarchy, distinct: pl.Series, attribute: Attribute) -> NDArray[np.float64] | None:
+    """Where the leaves of a hierarchy of numbers lie in the range of the values that occur; None for categories."""
+    if attribute.scale is Scale.CATEGORY or distinct.is_empty():
+        return None
+    present, _ = _ordered_numbers(distinct, attribute)
+    if attribute.scale is Scale.ORDERED:
+        rank = {text: float(place) for place, text in enumerate(attribute.order or ())}
+        leaves = np.array([rank.get(text, np.nan) for text in hierarchy.leaves])
+    else:
+        leaves, _ = parse_values(pl.Series(hierarchy.leaves, dtype=pl.String), attribute.scale, attribute.name)
+    span = present[-1] - present[0]
+    return (leaves - present[0]) / span if span > 0 else np.zeros(leaves.shape[0])
 
 
 def _given_order(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray[np.float64], pl.Series]:

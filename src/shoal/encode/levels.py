@@ -10,10 +10,16 @@ from shoal.hierarchies.hierarchy import Hierarchy
 LARGEST_HALVING = 6  # 64 cells are fine enough for algorithms that climb
 
 
-def tree_levels(hierarchy: Hierarchy, missing: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Ancestors and costs of the leaves of a hierarchy; a missing value is one more leaf right below the root."""
+def tree_levels(
+    hierarchy: Hierarchy, missing: bool, positions: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Ancestors and costs of the leaves of a hierarchy; a missing value is one more leaf right below the root.
+
+    A node costs its share of the leaves or, where the leaves are numbers, its share of their range: `positions` are
+    those of the leaves, 0 to 1 over the values that occur, NaN for leaves that are none.
+    """
     leaves = len(hierarchy.leaves)
-    cost = hierarchy.leaf_counts[hierarchy.ancestors] / leaves
+    cost = hierarchy.leaf_counts[hierarchy.ancestors] / leaves if positions is None else _widths(hierarchy, positions)
     cost[hierarchy.leaf_counts[hierarchy.ancestors] == 1] = 0.0  # a single leaf loses nothing, repeated or not
     cost[-1] = 1.0
     ancestors = hierarchy.ancestors
@@ -28,6 +34,18 @@ def tree_levels(hierarchy: Hierarchy, missing: bool) -> tuple[NDArray[np.int32],
     if hierarchy.levels == 1:  # a single value: lifting it to the root loses nothing
         cost[:] = 0.0
     return np.ascontiguousarray(ancestors, dtype=np.int32), np.ascontiguousarray(cost, dtype=np.float64)
+
+
+def _widths(hierarchy: Hierarchy, positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(levels, leaves) how much of 0 to 1 the leaves of a node span; what lies outside does not occur."""
+    inside = np.clip(positions, 0.0, 1.0)
+    widths = np.empty(hierarchy.ancestors.shape)
+    for level, nodes in enumerate(hierarchy.ancestors):
+        low, high = np.full(int(nodes.max()) + 1, np.inf), np.full(int(nodes.max()) + 1, -np.inf)
+        np.fmin.at(low, nodes, inside)
+        np.fmax.at(high, nodes, inside)
+        widths[level] = np.maximum(0.0, high - low)[nodes]
+    return widths
 
 
 def flat_levels(size: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
