@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -160,9 +161,16 @@ def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None
 
 
 def check_table(
-    job: Job, frame: pl.DataFrame, requirement: Requirement | None, problems: list[Problem]
+    job: Job,
+    frame: pl.DataFrame,
+    requirement: Requirement | None,
+    problems: list[Problem],
+    known: Mapping[str, CodedColumn] | None = None,
 ) -> Schema | None:
-    """Roles, scales and hierarchies of the table; None if it cannot be told because of problems."""
+    """Roles, scales and hierarchies of the table; None if it cannot be told because of problems.
+
+    `known` are columns of the frame as numbers, where the caller has them already.
+    """
     before = len(problems)
     check_columns(job, frame, requirement, problems)
     if len(problems) > before:
@@ -173,7 +181,9 @@ def check_table(
     hierarchies: dict[str, Hierarchy] = {}
     roles = {name: _role(job, name, looked_at) for name in frame.columns}
     matter = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
-    coded = code_columns(frame, (name for name, role in roles.items() if role in matter or name in looked_at))
+    coded = dict(known or {})
+    wanted = [name for name, role in roles.items() if role in matter or name in looked_at]
+    coded.update(code_columns(frame, (name for name in wanted if name not in coded)))
     for name, role in roles.items():
         values = coded[name].values if name in coded else None
         scale = _scale(job, values, problems) if values is not None else Scale.CATEGORY

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -29,14 +29,14 @@ from shoal.encode.population import encode_population
 from shoal.errors import InputError, InternalError, Problem, RequirementError
 from shoal.evaluate.summary import loss_summary, person_risk, risk_summary
 from shoal.job import Job
-from shoal.metrics.domain import make_domains
+from shoal.metrics.domain import Domain, make_domains
 from shoal.metrics.score import Scores, score
 from shoal.models.base import Model, Requirement
 from shoal.models.feasible import impossible
 from shoal.progress import Progress, ProgressCallback, StopRequest, silent
 from shoal.result import Result
 from shoal.tables.atomic import atomic_output
-from shoal.tables.coded import as_text, with_categories
+from shoal.tables.coded import CodedColumn, as_text, code_columns, with_categories
 from shoal.tables.files import Reading, ReadTable, read_back, read_table, write_table
 from shoal.tables.frames import Restore, to_polars
 from shoal.verify.check import Verification, verify_release
@@ -83,6 +83,7 @@ class Source:
     sha256: str
     file: ReadTable | None = None
     restore: Restore | None = None
+    coded: dict[str, CodedColumn] = field(default_factory=dict)  # quasi-identifiers as numbers, where that is done
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,8 @@ def run(
     read = _begin_reading(job, reading)
     if meanwhile is not None:
         meanwhile()
-    work = _check_and_encode(this, read)
+    with ThreadPoolExecutor(max_workers=1) as beside:  # the settings are checked at the same time
+        work = _check_and_encode(this, beside.submit(read).result)
     return _release(this, work)
 
 
@@ -167,7 +169,7 @@ def _check_and_encode(this: Run, read: Callable[[], Source]) -> Work:
     encoded = None
     with this.stage("encode"):
         if source is not None:
-            schema = check_table(job, source.frame, requirement, problems)
+            schema = check_table(job, source.frame, requirement, problems, source.coded)
         if source is not None and schema is not None and schema.quasi:
             try:
                 encoded = _encode(job, source, schema, requirement)
@@ -214,7 +216,8 @@ def _begin_reading(job: Job, begun: Reading | None = None) -> Callable[[], Sourc
         if reading is None:
             raise problem
         file = reading.result()
-        return Source(file.frame, file.sha256, file=file)
+        coded = code_columns(file.frame, (name for name in job.quasi if name in file.frame.columns))
+        return Source(file.frame, file.sha256, file=file, coded=coded)
 
     return read
 
@@ -257,9 +260,11 @@ def _release(this: Run, work: Work) -> Result:
         released = recode(work.source.frame, work.table, work.codebook, clustering, dropped, options)
         this.show("recode", released)
     with ExitStack() as outputs:
+        beside = outputs.enter_context(ThreadPoolExecutor(max_workers=1))
+        domains = beside.submit(_domains, job, work)
         published, sha256 = _stage_output(this, work.source, released, outputs)
         with this.stage("verify"):
-            scoring = outputs.enter_context(ThreadPoolExecutor(max_workers=1)).submit(_evaluate, job, work, published)
+            scoring = beside.submit(_evaluate, job, work, domains, published)
             verification = _verify(job, work, published)
             this.show("verify", verification)
         with this.stage("evaluate"):
@@ -319,14 +324,17 @@ def _verify_classes(job: Job, work: Work, published: pl.DataFrame) -> Verificati
     )
 
 
-def _evaluate(job: Job, work: Work, published: pl.DataFrame) -> Scores:
+def _domains(job: Job, work: Work) -> dict[str, Domain]:
     schema = work.schema
-    domains = make_domains(work.source.frame, schema.quasi, schema.hierarchies, job.missing, schema.coded)
+    return make_domains(work.source.frame, schema.quasi, schema.hierarchies, job.missing, schema.coded)
+
+
+def _evaluate(job: Job, work: Work, domains: Future[dict[str, Domain]], published: pl.DataFrame) -> Scores:
     return score(
         work.source.frame,
         published,
         job.quasi,
-        domains,
+        domains.result(),
         k=work.requirement.k,
         class_column=job.class_column if job.class_column in published.columns else None,
         weights=job.weights(),

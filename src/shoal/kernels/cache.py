@@ -2,8 +2,8 @@
 
 numba raises when neither the package folder nor the home cache can be written (containers, executors), so a folder
 is probed here, before the first kernel is defined. It also keeps the machine code of a kernel when only another kernel
-that it calls has changed, so the folder is named after the state of all kernel files. This module can be asked
-whether there is anything to compile without loading the compiler.
+that it calls has changed, or the level of optimization, so the folder is named after the state of all kernel files and
+that level. This module can be asked whether there is anything to compile without loading the compiler.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 
 
 def _state_of_kernels() -> str:
-    """Changes whenever a kernel file does."""
-    digest = hashlib.sha256()
+    """Changes whenever a kernel file does, or how much the compiler is asked to optimize."""
+    digest = hashlib.sha256(os.environ.get("NUMBA_OPT", "").encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         found = file.stat()
         digest.update(f"{file} {found.st_size} {found.st_mtime_ns}\n".encode())

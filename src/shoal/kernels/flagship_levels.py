@@ -4,9 +4,10 @@ A row's key is the sum of one random 64-bit number per attribute and node: rows 
 one attribute's level changes the key by one subtraction and one addition, so trying a neighbour in the lattice of
 levels costs one pass over the rows that are still unplaced, with one look into a hash table for each.
 
-A place of the table (int64 (places, 4)) holds the key, the weight and the loss of a class, and the number of the try
-that wrote it: what other tries wrote counts as free, so the table is never cleared. Losses are whole numbers
-(fixed point), so that sums do not depend on their order.
+A place of the table (int64 (places, 2)) holds the key of a class, and its weight below the number of the try that wrote
+it: what other tries wrote counts as free, so the table is never cleared. Every look is a walk through memory, so places
+are small. Losses are whole numbers (fixed point), so that sums do not depend on their order; all rows of a
+class lose the same.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import numpy as np
 from shoal.kernels.compile import kernel
 
 _SPREAD = np.uint64(11400714819323198485)
-_KEY, _WEIGHT, _LOSS, _TRY = 0, 1, 2, 3
+_KEY, _TRY_WEIGHT = 0, 1
+_WEIGHT_BITS = np.int64(40)
+_WEIGHT = np.int64((1 << 40) - 1)
+_GROUP = np.int64(1 << 39)  # more than any weight: what is added to it is the number of a group
 
 
 @kernel
@@ -35,7 +39,7 @@ def _find(table: Any, key: Any, shift: Any, number: Any) -> Any:
     """Where a key is, or belongs, in the open-addressing table of this try."""
     mask = table.shape[0] - 1
     place = np.int64((key * _SPREAD) >> shift)
-    while table[place, _TRY] == number and table[place, _KEY] != np.int64(key):
+    while table[place, _TRY_WEIGHT] >> _WEIGHT_BITS == number and table[place, _KEY] != np.int64(key):
         place = (place + 1) & mask
     return place
 
@@ -68,19 +72,18 @@ def count_classes(
         loss = losses[row] - old_loss[code] + new_loss[code]
         weight = weights[row]
         found = _find(table, key, shift, number)
-        if table[found, _TRY] != number:
-            table[found, _TRY] = number
+        present = table[found, _TRY_WEIGHT]
+        if present >> _WEIGHT_BITS != number:
             table[found, _KEY] = np.int64(key)
-            table[found, _WEIGHT] = table[found, _LOSS] = 0
-        before = table[found, _WEIGHT]
-        table[found, _WEIGHT] = before + weight
-        table[found, _LOSS] += weight * loss
+            present = np.int64(number) << _WEIGHT_BITS
+        table[found, _TRY_WEIGHT] = present + weight
+        before = present & _WEIGHT
         if before >= k:
             placed += weight
             lost += weight * loss
         elif before + weight >= k:
             placed += before + weight
-            lost += table[found, _LOSS]
+            lost += (before + weight) * loss
     return placed, lost
 
 
@@ -97,16 +100,18 @@ def change_level(codes: Any, base: Any, losses: Any, old_key: Any, new_key: Any,
 def take_classes(base: Any, table: Any, number: Any, k: Any, first_group: Any, group: Any) -> Any:
     """Rows in classes of k or more get a group, the others -1. Returns the next group.
 
-    IN/OUT table  the classes of the present levels; those that leave get -1 - group as their loss
+    IN/OUT table  the classes of the present levels; those that leave get their group as their weight
     """
     shift = _bits_left(table.shape[0])
     following = first_group
     for row in range(base.shape[0]):
         found = _find(table, base[row], shift, number)
         group[row] = -1
-        if table[found, _WEIGHT] >= k:
-            if table[found, _LOSS] >= 0:
-                table[found, _LOSS] = -1 - following
+        weight = table[found, _TRY_WEIGHT] & _WEIGHT
+        if weight >= k:
+            if weight < _GROUP:
+                weight = _GROUP + following
+                table[found, _TRY_WEIGHT] = (np.int64(number) << _WEIGHT_BITS) | weight
                 following += 1
-            group[row] = -1 - table[found, _LOSS]
+            group[row] = weight - _GROUP
     return following

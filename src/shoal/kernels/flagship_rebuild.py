@@ -118,7 +118,7 @@ def place_members(state: Any, chosen: Any, total: Any, items: Any, before: Any, 
         if state.size[chosen[number]] > 0:
             state.energy[chosen[number]] = energy_after(state, chosen[number], NOBODY, NOBODY)
         else:
-            clear_group(state, chosen[number], False)
+            clear_group(state, chosen[number])
 
 
 @kernel

@@ -84,17 +84,13 @@ def scan_extremes(state: Any, group: Any) -> None:
 
 
 @kernel
-def clear_group(state: Any, group: Any, everything: Any) -> None:
-    """Forget all members of a group; `everything`: also counts that no member explains."""
+def clear_group(state: Any, group: Any) -> None:
+    """Forget all members of a group."""
     start = state.first[group]
-    if everything:
-        for feature in range(state.counts.shape[1]):
-            state.counts[group, feature] = 0
-    else:
-        for place in range(start, start + state.held[group]):
-            item = state.members[place]
-            for layer in range(state.features.shape[1]):
-                state.counts[group, state.features[item, layer]] = 0
+    for place in range(start, start + state.held[group]):
+        item = state.members[place]
+        for layer in range(state.features.shape[1]):
+            state.counts[group, state.features[item, layer]] = 0
     for layer in range(state.features.shape[1]):
         state.spread[group, layer] = 0.0
         state.reach[group, layer] = 0.0
@@ -108,10 +104,13 @@ def clear_group(state: Any, group: Any, everything: Any) -> None:
 
 @kernel
 def fill_state(state: Any) -> None:
-    """Sizes, counts, members and energies from `state.group` (-1: in no group yet)."""
-    for group in range(state.size.shape[0]):
-        clear_group(state, group, True)
+    """Sizes, counts, members and energies of a state that is all zeros from `state.group` (-1: in no group yet)."""
     layers = state.features.shape[1]
+    smoothed = state.value_of_count[1] < 1.0
+    for group in range(state.size.shape[0]):
+        for interval in range(state.numbers.shape[1]):
+            state.extremes[group, interval, 0] = state.extremes[group, interval, 1] = np.inf
+            state.extremes[group, interval, 2] = state.extremes[group, interval, 3] = -np.inf
     for item in range(state.group.shape[0]):
         group = state.group[item]
         if group < 0:
@@ -124,11 +123,18 @@ def fill_state(state: Any) -> None:
         state.size[group] += weight
         for layer in range(layers):
             feature = state.features[item, layer]
-            state.counts[group, feature] += weight
+            count = state.counts[group, feature]
+            state.spread[group, layer] += 1.0 if count == 0 else 0.0
+            state.counts[group, feature] = count + weight
             state.reach[group, layer] += weight * state.step[feature]
+        for interval in range(state.numbers.shape[1]):
+            for _ in range(min(2, weight)):
+                widen(state.extremes, group, interval, state.numbers[item, interval])
+    if smoothed:
+        measure_all(state)
+        return
     for group in range(state.size.shape[0]):
-        scan_extremes(state, group)
-    measure_all(state)
+        state.energy[group] = energy_after(state, group, NOBODY, NOBODY)
 
 
 @kernel

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -155,10 +156,16 @@ def _joined(columns: Sequence[NDArray[np.int32]]) -> dict[str, NDArray[np.int32]
 def _distinct_pairs(texts: CodeArray, values: CodeArray, size: int) -> tuple[CodeArray, CodeArray]:
     """The distinct (text, value) pairs of a column; everything about cells follows from them, not from records."""
     span = size + 1  # a value may be -1: not in the domain
-    keys = texts.astype(np.int64) * span + (values + 1)
-    top = int(keys.max()) + 1
-    if top <= 16 * keys.shape[0] + 1024:
-        found = np.flatnonzero(np.bincount(keys, minlength=top))
+    top = (int(texts.max()) + 1) * span
+    small = top <= min(16 * texts.shape[0] + 1024, 2**31 - 1)
+    keys: NDArray[np.integer[Any]] = texts.astype(np.int32 if small else np.int64)
+    keys *= span
+    keys += values
+    keys += 1
+    if small:
+        seen = np.zeros(top, dtype=np.bool_)
+        seen[keys] = True
+        found = np.flatnonzero(seen)
     else:
         found = pl.Series(keys).unique().to_numpy()
     return (found // span).astype(np.int32), (found % span - 1).astype(np.int32)

@@ -71,6 +71,8 @@ def local_features(problem: SearchProblem, rows: IntegerArray) -> tuple[IntegerA
     features = problem.features[rows]
     present = np.zeros(problem.step.shape[0], dtype=bool)
     present[features.ravel()] = True
+    if present.all():
+        return features, problem.step
     names = np.flatnonzero(present)
     number = np.empty(problem.step.shape[0], dtype=np.int32)
     number[names] = np.arange(names.shape[0], dtype=np.int32)

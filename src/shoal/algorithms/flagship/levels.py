@@ -64,7 +64,7 @@ class LevelSearch:
         self.loss = np.zeros(rows, dtype=np.int64)
         for number, key in enumerate(self.keys):
             self.base += key[0][codes[number]]
-        self.table = np.zeros((_places(rows), 4), dtype=np.int64)
+        self.table = np.zeros((_places(rows), 2), dtype=np.int64)
         self.tries = 0
         self.counted: dict[tuple[int, ...], tuple[int, int]] = {}  # levels -> records placed, and their loss
 
