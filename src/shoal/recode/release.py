@@ -70,12 +70,17 @@ def recode(
 
 
 def tight_boxes(table: EncodedTable, groups: NDArray[np.int32]) -> Boxes:
-    """One box per group, as small as its members allow."""
+    """One box per group that has members, as small as they allow."""
     count = int(groups.max()) + 1 if groups.size else 0
     low = np.empty((table.width, count), dtype=np.int32)
     high = np.empty((table.width, count), dtype=np.int32)
     group_bounds(table.codes, table.row_of_record, groups, low, high)
-    return Boxes(low, high, groups)
+    filled = (high >= 0).all(axis=0)
+    if filled.all():
+        return Boxes(low, high, groups)
+    # A number that no record has would be a box without a value: the others close up.
+    number = (np.cumsum(filled) - 1).astype(np.int32)
+    return Boxes(np.ascontiguousarray(low[:, filled]), np.ascontiguousarray(high[:, filled]), number[groups])
 
 
 def _cells(

@@ -72,6 +72,13 @@ def test_ancestors_and_missing_below_the_root() -> None:
     assert out["job"].to_list()[::2] == ["Technical", "*", "*", None]
 
 
+@pytest.mark.parametrize("recoding", ["range", "mean", "cell-suppression"])
+def test_group_numbers_with_gaps(recoding: str) -> None:
+    columns = {"x": ["1", "1", "2", "3"], "job": ["Army", "Army", "Craft", "Support"], "c": ["a", "a", "b", "b"]}
+    without = release(columns, [0, 0, 1, 1], recoding=recoding, trees={"job": JOBS})
+    assert release(columns, [2, 2, 5, 5], recoding=recoding, trees={"job": JOBS}).equals(without)
+
+
 def test_exact_leaf_keeps_its_label() -> None:
     assert release({"job": ["Army", "Army"]}, [0, 0], trees={"job": JOBS})["job"].to_list() == ["Army", "Army"]
 
