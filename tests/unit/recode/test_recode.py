@@ -11,7 +11,7 @@ import pytest
 from shoal.algorithms.base import Boxes, Clustering
 from shoal.encode.encode import EncodeOptions, encode_table
 from shoal.hierarchies.spec import make_hierarchy
-from shoal.recode.release import RecodeOptions, recode
+from shoal.recode.release import RecodeOptions, hidden_records, recode
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role, Scale
 
@@ -159,3 +159,24 @@ def test_cell_and_value_suppression() -> None:
     values = release(columns, groups, recoding="value-suppression")
     assert values["x"].to_list() == ["1", "1", "*", "*", "1", "1"]
     assert values["c"].to_list() == ["*", "*", "*", "*", "c", "c"]  # a is generalized in the second group
+
+
+@pytest.mark.parametrize("recoding", ["range", "mean", "midpoint", "cell-suppression", "value-suppression"])
+def test_hidden_records_are_those_whose_released_values_are_all_stars(recoding: str) -> None:
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        columns = {
+            "x": random.choice(["1", "2", "", "7"], 12).tolist(),
+            "job": random.choice(["Craft", "Support", "Army", ""], 12).tolist(),
+            "c": random.choice(["a", "*", "b"], 12).tolist(),
+        }
+        names = list(random.permutation(["x", "job", "c"])[: int(random.integers(1, 4))])
+        frame = pl.DataFrame({name: columns[name] for name in names})
+        attributes = [Attribute(name, Role.QUASI_IDENTIFYING, find_scale(frame[name])) for name in names]
+        trees = {"job": make_hierarchy(JOBS, [], "job", None)}
+        table, book = encode_table(frame, attributes, trees, EncodeOptions())
+        suppressed = random.random(12) < 0.2 if random.random() < 0.5 else None
+        clustering = Clustering(random.integers(0, 4, 12).astype(np.int32), suppressed=suppressed)
+        out = recode(frame, table, book, clustering, [], RecodeOptions(recoding))
+        expected = [all(value == "*" for value in row) for row in out.rows()]
+        assert hidden_records(table, book, clustering, RecodeOptions(recoding)).tolist() == expected
