@@ -54,6 +54,23 @@ def test_one_number_in_two_spellings_is_one_number() -> None:
     assert release({"x": ["1.50", "1.5", "3"]}, [0, 0, 1])["x"].to_list() == ["1.5", "1.5", "3"]
 
 
+@pytest.mark.parametrize("typed", [True, False])
+def test_numbers_that_share_a_float_are_a_range(typed: bool) -> None:
+    large = [2**53 + 2, 2**53 + 3, 10**16, 10**16 - 1, -(2**53), -(2**53) - 1]
+    out = release({"x": large if typed else [str(number) for number in large]}, [0, 0, 1, 1, 2, 2])
+    assert out["x"].to_list()[::2] == [
+        "[9007199254740994, 9007199254740995]",
+        "[9999999999999999, 10000000000000000]",
+        "[-9007199254740993, -9007199254740992]",
+    ]
+
+
+def test_times_that_share_a_microsecond_are_a_range() -> None:
+    times = ["2020-01-01 00:00:00.1234567", "2020-01-01 00:00:00.1234569", "2020-01-02 00:00", "2020-01-02 00:00:00"]
+    out = release({"t": times}, [0, 0, 1, 1])
+    assert out["t"].to_list()[::2] == [f"[{times[0]}, {times[1]}]", "2020-01-02 00:00"]
+
+
 def test_missing_numbers() -> None:
     out = release({"x": ["1", "", "", ""]}, [0, 0, 1, 1])
     assert out["x"].to_list() == ["*", "*", None, None]
