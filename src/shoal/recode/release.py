@@ -140,7 +140,7 @@ def _cells(
     if attribute.kind is Kind.INTERVAL:
         if tight and recoding in ("mean", "midpoint") and book.scale is not Scale.ORDERED:
             codes = table.codes[number][table.row_of_record]
-            return aggregate_cells(book, codes, boxes.box_of_record, count, recoding)
+            return aggregate_cells(book, codes, boxes.box_of_record, low, high, recoding)
         return interval_cells(book, low, high)
     if tight:
         codes = table.codes[number][table.row_of_record]

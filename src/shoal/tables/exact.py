@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from shoal.tables.dates import exact_times
 from shoal.tables.schema import Scale
 
 Integers = NDArray[np.int64]
+Key = TypeVar("Key", Decimal, tuple[int, int])
 
 
 def exact_order(distinct: pl.Series, positions: NDArray[np.float64], scale: Scale) -> tuple[Integers, Integers]:
@@ -35,7 +37,7 @@ def exact_order(distinct: pl.Series, positions: NDArray[np.float64], scale: Scal
         return order, np.arange(len(order), dtype=np.int64)
     tied = order[np.union1d(shared, shared + 1)]
     within = np.zeros(len(texts), dtype=np.int64)
-    within[tied] = _dense_ranks(_exact_keys(texts.gather(tied), scale))
+    within[tied] = _exact_ranks(texts.gather(tied), scale)
     order = np.lexsort((spelling, within, positions))
     changes = (np.diff(positions[order]) != 0) | (np.diff(within[order]) != 0)
     return order, np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)
@@ -46,10 +48,11 @@ def _places(values: pl.Series) -> Integers:
     return values.rank("ordinal").to_numpy().astype(np.int64)
 
 
-def _exact_keys(texts: pl.Series, scale: Scale) -> Sequence[Decimal] | Sequence[tuple[int, int]]:
+def _exact_ranks(texts: pl.Series, scale: Scale) -> Integers:
+    """Equal ranks for equal numbers, rising with them."""
     if scale is Scale.DATE:
-        return exact_times(texts)
-    return [_exact_number(text) for text in texts.to_list()]
+        return _dense_ranks(exact_times(texts))
+    return _dense_ranks([_exact_number(text) for text in texts.to_list()])
 
 
 def _exact_number(text: str) -> Decimal:
@@ -59,6 +62,6 @@ def _exact_number(text: str) -> Decimal:
         return Decimal(0)
 
 
-def _dense_ranks(keys: Sequence[Decimal] | Sequence[tuple[int, int]]) -> Integers:
+def _dense_ranks(keys: Sequence[Key]) -> Integers:
     rank_of = {key: rank for rank, key in enumerate(sorted(set(keys)))}
     return np.array([rank_of[key] for key in keys], dtype=np.int64)

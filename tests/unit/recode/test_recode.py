@@ -11,6 +11,8 @@ import pytest
 from shoal.algorithms.base import Boxes, Clustering
 from shoal.encode.encode import EncodeOptions, encode_table
 from shoal.hierarchies.spec import make_hierarchy
+from shoal.metrics.cells import read_cells
+from shoal.metrics.domain import make_domain
 from shoal.recode.release import RecodeOptions, hidden_records, recode
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role, Scale
@@ -131,6 +133,51 @@ def test_aggregates_of_typed_columns_stay_typed() -> None:
     )
     assert out["x"].to_list() == [3.0] * 3
     assert out["d"].to_list() == [dt.date(2024, 1, 3)] * 3
+
+
+BERLIN = [dt.datetime(2019, 12, 31, 23, 30), dt.datetime(2020, 7, 1, 10, 0), dt.datetime(2020, 7, 1, 10, 1)]
+
+
+@pytest.mark.parametrize("how", ["mean", "midpoint"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_aggregates_of_times_keep_their_zone(how: str, unit: str) -> None:
+    moments = (
+        pl.Series(BERLIN).dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin").dt.cast_time_unit(unit)
+    )
+    out = release({"t": pl.concat([moments[:1], moments])}, [0, 0, 1, 1], recoding=how)["t"]
+    assert out.dtype == pl.Datetime(unit, "Europe/Berlin")
+    texts = ["2020-01-01 00:30:00 +0100", "2020-07-01 12:00:30 +0200"]
+    assert out.dt.strftime("%Y-%m-%d %H:%M:%S %z").to_list()[::2] == texts
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        (["2020-01-01 00:30+01:00", "2020-01-01 00:40+01:00"], "2020-01-01 00:35:00.000000+01:00"),
+        (["2020-01-01T00:30:00-0330", "2020-01-01T00:40:00-0330"], "2020-01-01 00:35:00.000000-0330"),
+        (["2020-01-01 00:30Z", "2020-01-01 00:40Z"], "2020-01-01 00:35:00.000000Z"),
+        (["2020-01-01 00:30+01:00", "2020-01-01 01:40+02:00"], "2019-12-31 23:35:00.000000+00:00"),
+        (["2020-01-01 00:30:01.5", "2020-01-01 00:40:01.5"], "2020-01-01 00:35:01.000000"),
+    ],
+)
+def test_aggregates_of_times_as_texts_say_their_zone(times: list[str], expected: str) -> None:
+    assert release({"t": times}, [0, 0], recoding="mean")["t"].to_list() == [expected] * 2
+    domain = make_domain(pl.Series(times), Attribute("t", Role.QUASI_IDENTIFYING, Scale.DATE))
+    middle = read_cells(domain, pl.Series([expected])).number
+    assert middle == pytest.approx(domain.positions.mean(), abs=1 / 86400)
+
+
+def test_a_group_of_one_value_keeps_it() -> None:
+    """Means are rounded to some figures, and times to seconds; what is exact needs no mean."""
+    columns = {
+        "x": ["12345678901234.50"] * 2 + ["1", "2"],
+        "y": [123456789012.25] * 2 + [1.0, 2.0],
+        "t": ["2020-01-01T00:00:00.5+01:00"] * 2 + ["2020-01-01 00:00:00Z", "2020-01-01 00:00:02Z"],
+        "m": [dt.datetime(2020, 1, 1, 0, 0, 0, 500)] * 2 + [dt.datetime(2020, 1, 1)] * 2,
+    }
+    out = release(columns, [0, 0, 1, 1], recoding="mean")
+    assert out.row(0) == tuple(values[0] for values in columns.values())
+    assert out.row(2) == ("1.5", 1.5, "2020-01-01 00:00:01.000000+00:00", dt.datetime(2020, 1, 1))
 
 
 def test_mean_and_midpoint_differ_and_missing_is_suppressed() -> None:

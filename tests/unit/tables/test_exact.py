@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -84,7 +85,7 @@ def test_against_fractions(parts: set[tuple[int, int, str]]) -> None:
     found, ranks = ordered(pl.Series(texts, dtype=pl.String), Scale.DECIMAL)
     exact = [Fraction(Decimal(text.strip())) for text in found]
     assert exact == sorted(exact)
-    assert (np.diff(ranks) > 0).tolist() == [one < other for one, other in zip(exact, exact[1:], strict=False)]
+    assert (np.diff(ranks) > 0).tolist() == [one < other for one, other in pairwise(exact)]
 
 
 def test_dates_have_no_fraction() -> None:
