@@ -244,19 +244,26 @@ def _encode(job: Job, source: Source, schema: Schema, requirement: Requirement |
 def _release(this: Run, work: Work) -> Result:
     """cluster, recode, verify, evaluate and write."""
     from shoal.engines.local import cluster_table
-    from shoal.recode.release import RecodeOptions, recode
+    from shoal.recode.release import RecodeOptions, hidden_records, recode
 
     job = this.job
+    options = RecodeOptions(job.recoding, job.recodings)
     with this.stage("cluster"):
         context = Context(job.seed, threads_of(job), this.progress, this.stop)
-        clustering = cluster_table(work.table, work.requirement, work.algorithm, context, job.suppression_limit)
+        clustering = cluster_table(
+            work.table,
+            work.requirement,
+            work.algorithm,
+            context,
+            job.suppression_limit,
+            lambda found: hidden_records(work.table, work.codebook, found, options),
+        )
         this.show("cluster", clustering)
     this.end_if_refused()
     if this.stop.asked and not this.stop.keep():
         raise KeyboardInterrupt
     with this.stage("recode"):
         dropped = [*job.identifiers, *([job.person] if job.person is not None else [])]
-        options = RecodeOptions(job.recoding, job.recodings)
         released = recode(work.source.frame, work.table, work.codebook, clustering, dropped, options)
         this.show("recode", released)
     with ExitStack() as outputs:

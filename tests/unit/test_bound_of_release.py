@@ -74,7 +74,7 @@ def skewed(records: int, seed: int) -> tuple[pl.DataFrame, dict[str, object]]:
     return table, hierarchies
 
 
-@pytest.mark.parametrize("recoding", ["range", "nodes"])
+@pytest.mark.parametrize("recoding", ["range", "nodes", "mean", "midpoint"])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_searched_and_bounded_is_what_is_measured(recoding: str, seed: int) -> None:
     table, hierarchies = skewed(60, seed)

@@ -53,7 +53,7 @@ def cluster_sets(table: EncodedTable, requirement: Requirement, algorithm: Algor
     names = [attribute.name for attribute in table.attributes]
     parts = plan([(frozenset(names.index(name) for name in m.class_columns()), m.minimal_size()) for m in kept])
     person = next(iter(kept[0].columns()), None)
-    groups = table.codes[:, table.row_of_record].copy()
+    groups = _exact_groups(table)
     for part in parts:
         fresh = sorted(part.attributes - part.released)
         found = _cluster_part(table, groups, part, fresh, person, algorithm, context)
@@ -62,6 +62,16 @@ def cluster_sets(table: EncodedTable, requirement: Requirement, algorithm: Algor
     combined = np.unique(groups, axis=1, return_inverse=True)[1].astype(np.int32).reshape(-1)
     details = {"notes": said, "quasi-identifier sets": len(kept), "clusterings": len(parts)}
     return Clustering(combined, attribute_groups=np.ascontiguousarray(groups), details=details)
+
+
+def _exact_groups(table: EncodedTable) -> NDArray[np.int32]:
+    """(attributes, records) a group per value that occurs. Leaves of a hierarchy that do not occur get no number."""
+    groups = np.empty((table.width, table.records), dtype=np.int32)
+    for number, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
+        occurs = np.bincount(codes, minlength=attribute.size) > 0
+        rank = (np.cumsum(occurs) - 1).astype(np.int32)
+        groups[number] = rank[codes][table.row_of_record]
+    return groups
 
 
 def plan(sets: list[tuple[frozenset[int], int]]) -> list[_Part]:

@@ -24,6 +24,7 @@ class ColumnCodebook:
     values: pl.Series  # the value of each code, in the type of the input; null for missing
     texts: pl.Series  # the same as text; null for missing
     numbers: NDArray[np.float64]  # INTERVAL: the value of each code as a number (missing NaN); otherwise empty
+    ranks: NDArray[np.int64]  # INTERVAL: rising with the codes, equal where two are exactly one number; otherwise empty
     missing_code: int = -1
     hierarchy: Hierarchy | None = None  # TREE: whose leaves the codes are; the missing code comes after the last leaf
 

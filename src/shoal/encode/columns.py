@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from shoal.encode.levels import flat_levels, interval_levels, tree_levels
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.tables.coded import CodedColumn
+from shoal.tables.exact import exact_order
 from shoal.tables.scales import is_missing, parse_values
 from shoal.tables.schema import Attribute, Scale
 
@@ -28,6 +30,14 @@ class _Coded:
     texts: pl.Series
     missing_code: int
     missing_count: int
+
+
+class _Ordered(NamedTuple):
+    """Distinct values in rising order."""
+
+    numbers: NDArray[np.float64]
+    ranks: NDArray[np.int64]  # equal where two values are exactly one number
+    values: pl.Series
 
 
 def encode_attribute(
@@ -51,24 +61,26 @@ def encode_attribute(
             hierarchy, coded.missing_code >= 0, _leaf_positions(hierarchy, distinct, attribute)
         )
         kind, numbers, positions = Kind.TREE, np.empty(0), _even_positions(len(coded.texts))
+        ranks = np.empty(0, dtype=np.int64)
     elif attribute.scale is Scale.CATEGORY:
         coded = _code_in_order(column, distinct.sort(), absent)
         ancestors, cost = flat_levels(len(coded.texts))
         kind, numbers, positions = Kind.FLAT, np.empty(0), _even_positions(len(coded.texts))
+        ranks = np.empty(0, dtype=np.int64)
         hierarchy = None
     else:
-        numbers, ordered = _ordered_numbers(distinct, attribute)
+        numbers, ranks, ordered = _ordered_numbers(distinct, attribute)
         coded = _code_in_order(column, ordered, absent)
         positions = scaled_positions(numbers, coded.missing_code >= 0)
         if coded.missing_code >= 0:
-            numbers = np.append(numbers, np.nan)
+            numbers, ranks = np.append(numbers, np.nan), np.append(ranks, len(ranks))
         ancestors, cost = interval_levels(positions, _hierarchy_nodes(coded.texts, hierarchy))
         kind = Kind.INTERVAL
     encoded = EncodedAttribute(
         attribute.name, kind, len(coded.texts), positions, ancestors, cost, weight, coded.missing_code
     )
     book = ColumnCodebook(
-        attribute.name, kind, attribute.scale, coded.values, coded.texts, numbers, coded.missing_code, hierarchy
+        attribute.name, kind, attribute.scale, coded.values, coded.texts, numbers, ranks, coded.missing_code, hierarchy
     )
     return encoded, book, coded.codes, coded.missing_count
 
@@ -89,7 +101,7 @@ def encode_model_column(
     elif attribute.scale is Scale.CATEGORY:
         coded = _code_in_order(column, distinct.sort(), absent)
     else:
-        numbers, ordered = _ordered_numbers(distinct, attribute)
+        numbers, _, ordered = _ordered_numbers(distinct, attribute)
         coded = _code_in_order(column, ordered, absent)
         positions = scaled_positions(numbers, coded.missing_code >= 0)
     wanted = set(named_values)
@@ -152,24 +164,24 @@ def _code_leaves(column: CodedColumn, distinct: pl.Series, absent: int, hierarch
     return _code_in_order(replace(column, values=column.values.cast(pl.String)), leaves, absent)
 
 
-def _ordered_numbers(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray[np.float64], pl.Series]:
-    """The distinct values in rising order, and their numbers. Equal numbers spelled differently stay apart."""
+def _ordered_numbers(distinct: pl.Series, attribute: Attribute) -> _Ordered:
+    """The distinct values in rising order with their numbers. Equal numbers spelled differently stay apart."""
     if attribute.scale is Scale.ORDERED:
         return _given_order(distinct, attribute)
     numbers, problems = parse_values(distinct, attribute.scale, attribute.name)
     if problems:
         raise InputError(problems)
     if distinct.is_empty():
-        return numbers, distinct
-    order = np.lexsort((distinct.cast(pl.String).rank("ordinal").to_numpy(), numbers))
-    return numbers[order], distinct.gather(order)
+        return _Ordered(numbers, np.empty(0, dtype=np.int64), distinct)
+    order, ranks = exact_order(distinct, numbers, attribute.scale)
+    return _Ordered(numbers[order], ranks, distinct.gather(order))
 
 
 def _leaf_positions(hierarchy: Hierarchy, distinct: pl.Series, attribute: Attribute) -> NDArray[np.float64] | None:
     """Where the leaves of a hierarchy of numbers lie in the range of the values that occur; None for categories."""
     if attribute.scale is Scale.CATEGORY or distinct.is_empty():
         return None
-    present, _ = _ordered_numbers(distinct, attribute)
+    present = _ordered_numbers(distinct, attribute).numbers
     if attribute.scale is Scale.ORDERED:
         rank = {text: float(place) for place, text in enumerate(attribute.order or ())}
         leaves = np.array([rank.get(text, np.nan) for text in hierarchy.leaves])
@@ -179,7 +191,7 @@ def _leaf_positions(hierarchy: Hierarchy, distinct: pl.Series, attribute: Attrib
     return (leaves - present[0]) / span if span > 0 else np.zeros(leaves.shape[0])
 
 
-def _given_order(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray[np.float64], pl.Series]:
+def _given_order(distinct: pl.Series, attribute: Attribute) -> _Ordered:
     order = pl.Series(attribute.order or (), dtype=pl.String)
     texts = distinct.cast(pl.String)
     unknown = int((~texts.is_in(order.implode())).sum())
@@ -188,7 +200,7 @@ def _given_order(distinct: pl.Series, attribute: Attribute) -> tuple[NDArray[np.
         raise InputError(Problem("not-in-order", message, attribute.name, "list every value, from low to high"))
     rank = texts.replace_strict(order, pl.Series(np.arange(len(order), dtype=np.float64)), return_dtype=pl.Float64)
     by_rank = rank.arg_sort()
-    return rank.gather(by_rank).to_numpy(), distinct.gather(by_rank)
+    return _Ordered(rank.gather(by_rank).to_numpy(), np.arange(len(texts), dtype=np.int64), distinct.gather(by_rank))
 
 
 def _hierarchy_nodes(texts: pl.Series, hierarchy: Hierarchy | None) -> NDArray[np.int32] | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from shoal.algorithms import multi_qid
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.repair import repair
-from shoal.algorithms.suppress import suppress_outliers
+from shoal.algorithms.suppress import Hidden, suppress_outliers
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Requirement
 
@@ -18,11 +18,13 @@ def cluster_table(
     algorithm: Algorithm,
     context: Context,
     suppression_limit: float = 0.0,
+    hidden: Hidden | None = None,
 ) -> Clustering:
     """Groups that are safe for every model: the algorithm's own, mended where it knows only the group size.
 
     Several quasi-identifier sets are clustered one after the other, unless the algorithm has its own way with them.
-    Where a share of the records may be suppressed, outliers leave their groups at the end.
+    Where a share of the records may be suppressed, outliers leave their groups at the end; `hidden` tells which records
+    a clustering releases as `*` in every attribute, for they are one class with the suppressed ones.
     """
     if multi_qid.applies(requirement) and not algorithm.takes_sets:
         return multi_qid.cluster_sets(table, requirement, algorithm, context)
@@ -32,5 +34,5 @@ def cluster_table(
     if not requirement.size_only:
         clustering = repair(table, clustering, requirement, context)
     if suppression_limit > 0:
-        clustering = suppress_outliers(table, clustering, requirement, suppression_limit)
+        clustering = suppress_outliers(table, clustering, requirement, suppression_limit, hidden)
     return clustering

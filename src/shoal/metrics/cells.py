@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.metrics.domain import CodeArray, Domain, DomainKind, FloatArray, is_missing_text, make_domains
-from shoal.metrics.labels import LabelIndex
+from shoal.metrics.labels import LabelIndex, Node
 from shoal.metrics.numbers import parse_numbers, parse_ranges
 from shoal.metrics.value_sets import matching_mask, split_range, split_set
 from shoal.tables.schema import Scale
@@ -175,22 +175,33 @@ def _read_order(reader: _Reader) -> None:
 
 
 def _read_labels(reader: _Reader, number: FloatArray | None = None) -> None:
-    """Labels of the hierarchy. A number that is also a label is a label only where the number cannot be meant."""
+    """Labels of the hierarchy. A number that is also a label is a label only where the number cannot be meant.
+
+    Among numbers a leaf is its number. An inner node is meant if it covers what is behind the text; otherwise the
+    number is a mean or a midpoint.
+    """
     domain = reader.domain
     index = LabelIndex.of(domain)
     known = reader.texts.is_in(index.label_list).to_numpy() & reader.open
     for text in np.flatnonzero(known):
         behind = _positions_behind(reader, int(text))
-        if number is not None and not np.isnan(number[text]) and (behind is None or behind == (number[text],) * 2):
-            continue
         node = index.find(reader.texts[int(text)], behind)
-        if node is None:
+        if node is None or (number is not None and not _label_is_meant(node, number[text], behind)):
             continue
         if node.scattered is not None:
             reader.set_members(int(text), node.scattered, node.leaves)
             reader.level[text] = node.level
         else:
             reader.set_one(int(text), node.low, node.high, node.level)
+
+
+def _label_is_meant(node: Node, number: float, behind: tuple[float, float] | None) -> bool:
+    """Whether a label among numbers means its node, and not the number (NaN: none) that it could also be."""
+    if np.isnan(number):
+        return True
+    if behind is None or behind == (number, number):
+        return False
+    return node.level > 0 and node.covers(behind)
 
 
 def _positions_behind(reader: _Reader, text: int) -> tuple[float, float] | None:

@@ -17,6 +17,7 @@ from shoal.metrics.numbers import parse_numbers
 from shoal.tables.coded import CodedColumn
 from shoal.tables.coded import as_text as as_text
 from shoal.tables.coded import text_codes as text_codes
+from shoal.tables.scales import TEXT_LIKE, is_missing
 from shoal.tables.schema import Attribute, Scale
 from shoal.tables.threads import on_threads
 
@@ -99,12 +100,10 @@ class Domain:
 
 
 def is_missing_text(texts: pl.Series, missing: Collection[str], scale: Scale) -> pl.Series:
-    """True where a text stands for a missing value: null, empty, one of the given texts, `nan` among numbers."""
-    absent = texts.is_null() | (texts.fill_null("") == "")
+    """True where a text stands for a missing value: as in the tables that are read, and any `nan` among numbers."""
+    absent = is_missing(texts, missing)
     if scale.is_numeric:
         absent = absent | texts.str.contains(r"(?i)^\s*[+-]?nan\s*$").fill_null(value=False)
-    if missing:
-        absent = absent | texts.is_in(list(missing)).fill_null(value=False)
     return absent
 
 
@@ -150,6 +149,8 @@ def make_domain(
         texts, codes = coded.values, coded.codes
     else:
         texts, codes = text_codes(column)
+    if not isinstance(column.dtype, TEXT_LIKE):
+        missing = ()  # a column with a type says by a null what is missing
     counts = np.bincount(codes, minlength=len(texts))
     absent = is_missing_text(texts, missing, attribute.scale).to_numpy()
     present = texts.filter(pl.Series(~absent))

@@ -11,15 +11,24 @@ from shoal.recode.cells import SUPPRESSED, Cells
 from shoal.tables.schema import Scale
 
 SIGNIFICANT_FIGURES = 10
+ZONE_AT_END = r":[0-9.]+(Z|[+-][0-9]{2}:?[0-9]{2})$"  # of a text that is a time
 
 
 def aggregate_cells(
-    book: ColumnCodebook, codes: NDArray[np.int32], boxes: NDArray[np.int32], box_count: int, how: str
+    book: ColumnCodebook,
+    codes: NDArray[np.int32],
+    boxes: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    how: str,
 ) -> Cells:
-    """`how` is "mean" or "midpoint". A group that mixes missing and present values is suppressed.
+    """`how` is "mean" or "midpoint". A group of one value keeps it, as far as the type of the others allows.
 
+    A group that mixes missing and present values is suppressed.
     IN  codes, boxes  (records,) the code of every record and the box it is in
+    IN  low, high     (boxes,) the lowest and the highest code of every box
     """
+    box_count = low.shape[0]
     absent = codes == book.missing_code
     present_boxes = boxes[~absent]
     numbers = book.numbers[codes[~absent]]
@@ -29,15 +38,17 @@ def aggregate_cells(
         with np.errstate(invalid="ignore"):
             centre = totals / counts
     else:
-        low, high = np.full(box_count, np.inf), np.full(box_count, -np.inf)
-        np.minimum.at(low, present_boxes, numbers)
-        np.maximum.at(high, present_boxes, numbers)
+        smallest, largest = np.full(box_count, np.inf), np.full(box_count, -np.inf)
+        np.minimum.at(smallest, present_boxes, numbers)
+        np.maximum.at(largest, present_boxes, numbers)
         with np.errstate(invalid="ignore"):
-            centre = (low + high) / 2
+            centre = (smallest + largest) / 2
     missing_counts = np.bincount(boxes[absent], minlength=box_count)
     mixed = (missing_counts > 0) & (counts > 0)
     only_missing = counts == 0
     values = _as_values(book, centre, only_missing)
+    exact = (book.texts if values.dtype == pl.String else book.values).gather(low).cast(values.dtype)
+    values = pl.select(pl.when(pl.Series(low == high)).then(exact).otherwise(values)).to_series()
     if mixed.any():
         text = values.cast(pl.String)
         values = pl.select(pl.when(pl.Series(mixed)).then(pl.lit(SUPPRESSED)).otherwise(text)).to_series()
@@ -56,17 +67,35 @@ def _as_values(book: ColumnCodebook, centre: NDArray[np.float64], only_missing: 
 
 
 def _as_dates(book: ColumnCodebook, centre: NDArray[np.float64], only_missing: NDArray[np.bool_]) -> pl.Series:
-    """Dates are counted in days and dates with a time in seconds; the centre is rounded down to a whole one."""
+    """Dates are counted in days and dates with a time in seconds; the centre is rounded down to a whole one.
+
+    A time with a zone stays in it: that of the column or, in texts, the offset that all have (else that of UTC).
+    """
     whole = pl.Series(np.floor(np.where(only_missing, 0.0, centre)).astype(np.int64))
-    if _has_time(book.values):
-        moments = (whole * 1_000_000).cast(pl.Datetime("us"))
+    dtype = book.values.dtype
+    if isinstance(dtype, pl.Datetime):
+        moments = (whole * 1_000_000).cast(pl.Datetime("us", dtype.time_zone)).cast(dtype)
+    elif not isinstance(dtype, pl.Date) and book.texts.str.contains(":", literal=True).any():
+        moments = _as_texts_with_offset(whole, book.texts)
     else:
         moments = whole.cast(pl.Int32).cast(pl.Date)
-    moments = moments.set(pl.Series(only_missing), None)
-    return moments.cast(pl.String) if book.values.dtype == pl.String else moments
+        moments = moments if isinstance(dtype, pl.Date) else moments.cast(pl.String)
+    return moments.set(pl.Series(only_missing), None)
 
 
-def _has_time(values: pl.Series) -> bool:
-    if values.dtype == pl.String:
-        return bool(values.str.contains(":", literal=True).any())
-    return isinstance(values.dtype, pl.Datetime)
+def _as_texts_with_offset(seconds: pl.Series, texts: pl.Series) -> pl.Series:
+    """Seconds since 1970 as texts with the offset from UTC that the given texts have, if they have one."""
+    offsets = texts.drop_nulls().str.extract(ZONE_AT_END).unique()
+    offset = offsets.item() if len(offsets) == 1 else "+00:00"
+    if offset is None:  # times without a zone
+        return (seconds * 1_000_000).cast(pl.Datetime("us")).cast(pl.String)
+    local = (seconds + _seconds_of(offset)) * 1_000_000
+    return pl.select(pl.format("{}{}", local.cast(pl.Datetime("us")).cast(pl.String), pl.lit(offset))).to_series()
+
+
+def _seconds_of(offset: str) -> int:
+    """`+01:00`, `+0100` or `Z` as seconds."""
+    if offset == "Z":
+        return 0
+    seconds = int(offset[1:3]) * 3600 + int(offset[-2:]) * 60
+    return -seconds if offset.startswith("-") else seconds

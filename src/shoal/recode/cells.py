@@ -64,11 +64,12 @@ def interval_cells(book: ColumnCodebook, low: NDArray[np.int32], high: NDArray[n
     if (first == last).all():
         return Cells(book.values.gather(first), cell_of_box, True)
     low_texts, high_texts = book.texts.gather(first), book.texts.gather(last)
-    # Equal numbers spelled differently (1.5 and 1.50) are one number: its shorter spelling is released.
+    # Equal numbers spelled differently (1.5 and 1.50) are one number: its shorter spelling is released. Floats would
+    # not do: they take different numbers beyond 2^53 for one.
     shorter = pl.select(
         pl.when(low_texts.str.len_bytes() <= high_texts.str.len_bytes()).then(low_texts).otherwise(high_texts)
     ).to_series()
-    same = pl.Series((first == last) | (book.numbers[first] == book.numbers[last]))
+    same = pl.Series(book.ranks[first] == book.ranks[last])
     mixed = pl.Series((last == book.missing_code) & (first != last))
     text = pl.select(
         pl.when(mixed)

@@ -45,37 +45,79 @@ def recode(
     options: RecodeOptions,
 ) -> pl.DataFrame:
     """The release: the columns of the input in their order, without the dropped ones, in the order of the records."""
-    own = clustering.attribute_groups
-    boxes = clustering.boxes if clustering.boxes is not None else tight_boxes(table, clustering.groups)
-    tight = clustering.boxes is None
+    boxes = _boxes(table, clustering)
 
     def released_column(number: int) -> pl.Series:
-        attribute, book = table.attributes[number], codebook.columns[number]
-        # with several quasi-identifier sets every attribute has a grouping of its own
-        its_boxes = boxes if own is None else tight_boxes(table, own[number])
-        recoding = options.of(attribute.name)
-        cells = _cells(table, number, attribute, book, its_boxes, tight, recoding)
-        if recoding in SUPPRESSIONS:
-            cells = suppressed_cells(cells, _exact_boxes(table, its_boxes, number, recoding == "value-suppression"))
-        column = cells.values.gather(cells.cell_of_box[its_boxes.box_of_record])
+        cells, cell_of_record = _released_cells(table, codebook, clustering, boxes, options, number)
+        column = cells.gather(cell_of_record)
         if clustering.suppressed is not None and clustering.suppressed.any():
             text = column.cast(pl.String)
             hidden = pl.Series(clustering.suppressed)
             column = pl.select(pl.when(hidden).then(pl.lit(SUPPRESSED)).otherwise(text)).to_series()
-        return column.rename(attribute.name)
+        return column.rename(table.attributes[number].name)
 
     released = {column.name: column for column in on_threads(released_column, range(table.width))}
     kept = [name for name in frame.columns if name not in set(dropped)]
     return pl.DataFrame([released.get(name, frame[name]) for name in kept])
 
 
+def hidden_records(
+    table: EncodedTable, codebook: Codebook, clustering: Clustering, options: RecodeOptions
+) -> NDArray[np.bool_]:
+    """(records,) which of them `recode` releases as `*` in every quasi-identifier, suppressed or generalized."""
+    boxes = _boxes(table, clustering)
+    suppressed = clustering.suppressed if clustering.suppressed is not None else np.zeros(table.records, dtype=np.bool_)
+    hidden = ~suppressed
+    for number in range(table.width):
+        if not hidden.any():
+            break
+        cells, cell_of_record = _released_cells(table, codebook, clustering, boxes, options, number)
+        hidden &= _stars(cells)[cell_of_record]
+    return hidden | suppressed
+
+
+def _stars(values: pl.Series) -> NDArray[np.bool_]:
+    if not isinstance(values.dtype, pl.String | pl.Categorical | pl.Enum):
+        return np.zeros(len(values), dtype=np.bool_)
+    return (values.cast(pl.String) == SUPPRESSED).fill_null(False).to_numpy()
+
+
+def _boxes(table: EncodedTable, clustering: Clustering) -> Boxes:
+    return clustering.boxes if clustering.boxes is not None else tight_boxes(table, clustering.groups)
+
+
+def _released_cells(
+    table: EncodedTable,
+    codebook: Codebook,
+    clustering: Clustering,
+    boxes: Boxes,
+    options: RecodeOptions,
+    number: int,
+) -> tuple[pl.Series, NDArray[np.int32]]:
+    """The distinct released values of one attribute, and which of them each record has if it is not suppressed."""
+    if clustering.attribute_groups is not None:
+        # with several quasi-identifier sets every attribute has a grouping of its own
+        boxes = tight_boxes(table, clustering.attribute_groups[number])
+    attribute, tight = table.attributes[number], clustering.boxes is None
+    recoding = options.of(attribute.name)
+    cells = _cells(table, number, attribute, codebook.columns[number], boxes, tight, recoding)
+    if recoding in SUPPRESSIONS:
+        cells = suppressed_cells(cells, _exact_boxes(table, boxes, number, recoding == "value-suppression"))
+    return cells.values, cells.cell_of_box[boxes.box_of_record]
+
+
 def tight_boxes(table: EncodedTable, groups: NDArray[np.int32]) -> Boxes:
-    """One box per group, as small as its members allow."""
+    """One box per group that has members, as small as they allow."""
     count = int(groups.max()) + 1 if groups.size else 0
     low = np.empty((table.width, count), dtype=np.int32)
     high = np.empty((table.width, count), dtype=np.int32)
     group_bounds(table.codes, table.row_of_record, groups, low, high)
-    return Boxes(low, high, groups)
+    filled = (high >= 0).all(axis=0)
+    if filled.all():
+        return Boxes(low, high, groups)
+    # A number that no record has would be a box without a value: the others close up.
+    number = (np.cumsum(filled) - 1).astype(np.int32)
+    return Boxes(np.ascontiguousarray(low[:, filled]), np.ascontiguousarray(high[:, filled]), number[groups])
 
 
 def _cells(
@@ -98,7 +140,7 @@ def _cells(
     if attribute.kind is Kind.INTERVAL:
         if tight and recoding in ("mean", "midpoint") and book.scale is not Scale.ORDERED:
             codes = table.codes[number][table.row_of_record]
-            return aggregate_cells(book, codes, boxes.box_of_record, count, recoding)
+            return aggregate_cells(book, codes, boxes.box_of_record, low, high, recoding)
         return interval_cells(book, low, high)
     if tight:
         codes = table.codes[number][table.row_of_record]

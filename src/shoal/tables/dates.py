@@ -58,11 +58,26 @@ def parse_dates(values: pl.Series) -> tuple[NDArray[np.float64], int]:
         return _as_floats(values.dt.cast_time_unit("us").to_physical()) / _MICROSECONDS, 0
     if not isinstance(values.dtype, pl.String):
         return np.full(values.len(), np.nan), values.len() - values.null_count()
-    present = values.drop_nulls()
-    form = max(_FORMS, key=lambda candidate: int(present.str.contains(candidate.pattern).sum()))
+    form = _commonest_form(values)
     parsed = _parse(values, form)
     scale = _MICROSECONDS if form.has_time else 1.0
     return _as_floats(parsed) / scale, parsed.null_count() - values.null_count()
+
+
+def exact_times(values: pl.Series) -> list[tuple[int, int]]:
+    """Texts that are dates of one form as integers: days, or microseconds of the whole second and nanoseconds in it."""
+    form = _commonest_form(values)
+    if not form.has_time:
+        return [(day, 0) for day in _parse(values, form).to_list()]
+    fraction = r"\.[0-9]+"
+    seconds = _parse(values.str.replace(fraction, ""), form)
+    inside = values.str.extract(f"({fraction})").str.strip_prefix(".").fill_null("").str.pad_end(9, "0")
+    return list(zip(seconds.to_list(), inside.cast(pl.Int64).to_list(), strict=True))
+
+
+def _commonest_form(values: pl.Series) -> DateForm:
+    present = values.drop_nulls()
+    return max(_FORMS, key=lambda candidate: int(present.str.contains(candidate.pattern).sum()))
 
 
 def _parse(values: pl.Series, form: DateForm) -> pl.Series:

@@ -8,8 +8,8 @@ Everything works on distinct values. A text column is
 Columns with a type keep to it: integers, floats and decimals, dates and datetimes; all others are categories.
 
 Missing are null, NaN (the number, and the texts `NaN` and `nan` that programs write for it), the empty text, and texts
-the user names. An infinite number has no place on a scale, so it is an error. Positions are floats: integers beyond
-2^53 may share one.
+the user names, in a column of texts: a column with a type has nulls for that. An infinite number has no place on a
+scale, so it is an error. Positions are floats: integers beyond 2^53 may share one (see `exact.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$"
 _NEEDLESS_ZERO = r"^\s*[+-]?0[0-9]"
 _MISSING = ("", "NaN", "nan")
 _INFINITE = r"(?i)^\s*[+-]?inf(?:inity)?\s*$"
-_TEXT_LIKE = (pl.String, pl.Categorical, pl.Enum)
+TEXT_LIKE = (pl.String, pl.Categorical, pl.Enum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,14 @@ class Numbers:
 
 
 def is_missing(series: pl.Series, extra: Collection[str] = ()) -> pl.Series:
-    """True for null, NaN, the empty text, the texts `NaN` and `nan`, and those in `extra`; never null itself."""
+    """True for null, NaN, the empty text, the texts `NaN` and `nan`, and those in `extra`; never null itself.
+
+    A column with a type has no texts, so `extra` means nothing there.
+    """
     missing = series.is_null()
     if series.dtype.is_float():
         missing = missing | series.is_nan().fill_null(True)
-    elif isinstance(series.dtype, _TEXT_LIKE):
+    elif isinstance(series.dtype, TEXT_LIKE):
         texts = pl.Series([*_MISSING, *extra], dtype=pl.String)
         missing = missing | series.cast(pl.String).is_in(texts.implode()).fill_null(True)
     return missing
@@ -109,7 +112,7 @@ def parse_numbers(series: pl.Series, missing: Collection[str] = ()) -> Numbers:
         texts = values.str.strip_chars().str.strip_prefix("+").set(wrong, None)
         floats = texts.cast(pl.Float64, strict=False)
         wrong = wrong | (texts.is_not_null() & floats.is_null())
-    elif dtype.is_numeric() or dtype == pl.Boolean:
+    elif dtype.is_numeric():
         floats = values.cast(pl.Float64)
     else:
         wrong, floats = values.is_not_null(), pl.repeat(None, values.len(), dtype=pl.Float64, eager=True)
@@ -122,7 +125,7 @@ def parse_numbers(series: pl.Series, missing: Collection[str] = ()) -> Numbers:
 
 def _without_missing(series: pl.Series, missing: Collection[str]) -> pl.Series:
     """The values with null where they are missing; categories as their texts."""
-    values = series.cast(pl.String) if isinstance(series.dtype, _TEXT_LIKE) else series
+    values = series.cast(pl.String) if isinstance(series.dtype, TEXT_LIKE) else series
     return values.to_frame("v").select(pl.when(~is_missing(values, missing)).then(pl.col("v"))).to_series()
 
 

@@ -6,7 +6,9 @@ of the quasi-identifiers, and one sort of integers per model.
 
 Suppressed records. A record whose quasi-identifiers are all `*` belongs to an ordinary class of such records, which
 must be safe like any other. With a suppression limit above 0, and no more than that share of the records fully
-suppressed, they are exempt: no model looks at their class. Above the limit they are an ordinary class again.
+suppressed, they are exempt: no model looks at their class. Above the limit they are an ordinary class again. The
+exemption only ever helps: a release that holds with all of its records holds. (A class over some quasi-identifiers may
+need the suppressed records that are in it.)
 Distributions of the whole table always include them.
 """
 
@@ -74,19 +76,29 @@ def verify_release(
         raise InputError(problems)
     suppressed = fully_suppressed(release, quasi)
     exempt = bool(suppressed.any() and suppressed.mean() <= suppression_limit)
-    checked = ~suppressed if exempt else np.ones(release.height, dtype=np.bool_)
-    classes = find_classes(release.filter(pl.Series(checked)) if exempt else release, quasi)
-    evidence = Evidence(release, tuple(quasi), classes, checked, hidden, orders or {}, hierarchies or {}, population)
-    checks = tuple(_VERDICTS[model.name](model, evidence) for model in models)
-    return Verification(
-        passed=all(check.passed for check in checks),
-        records=release.height,
-        classes=classes.count,
-        smallest_class=int(classes.sizes.min()) if classes.count else None,
-        suppressed_records=int(suppressed.sum()),
-        suppressed_exempt=exempt,
-        checks=checks,
-    )
+
+    def judge(exempt: bool) -> Verification:
+        checked = ~suppressed if exempt else np.ones(release.height, dtype=np.bool_)
+        classes = find_classes(release.filter(pl.Series(checked)) if exempt else release, quasi)
+        evidence = Evidence(
+            release, tuple(quasi), classes, checked, hidden, orders or {}, hierarchies or {}, population
+        )
+        checks = tuple(_VERDICTS[model.name](model, evidence) for model in models)
+        return Verification(
+            passed=all(check.passed for check in checks),
+            records=release.height,
+            classes=classes.count,
+            smallest_class=int(classes.sizes.min()) if classes.count else None,
+            suppressed_records=int(suppressed.sum()),
+            suppressed_exempt=exempt,
+            checks=checks,
+        )
+
+    found = judge(exempt)
+    if exempt and not found.passed:
+        whole = judge(False)
+        return whole if whole.passed else found
+    return found
 
 
 def _problems(

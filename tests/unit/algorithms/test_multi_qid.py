@@ -72,6 +72,19 @@ def test_attributes_of_no_set_stay_exact() -> None:
     assert (found.attribute_groups[4] == TABLE.record_codes[4]).all()
 
 
+def test_leaves_that_do_not_occur_get_no_group() -> None:
+    """An attribute in no set keeps its values; its hierarchy may know more of them than the table has."""
+    table = encode_simple(
+        {"age": [20, 21, 22, 23] * 3, "town": ["Ahl", "Cott", "Dorf", "Cott"] * 3},
+        hierarchies={"town": {"*": {"north": ["Ahl", "Berg"], "south": ["Cott", "Dorf", "East"]}}},
+    )
+    found = cluster_sets(table, Requirement.of(parse_models(["qid:age:3"])), make_algorithm("mondrian"), Context())
+    assert found.attribute_groups is not None
+    for groups in found.attribute_groups:
+        assert (np.bincount(groups) > 0).all()
+    assert found.attribute_groups[1].tolist() == [0, 1, 2, 1] * 3
+
+
 def test_covered_sets_are_said_to_be_redundant() -> None:
     requirement = Requirement.of(parse_models(["qid:age+town:10", "qid:age:5"]))
     found = cluster_sets(TABLE, requirement, make_algorithm("mondrian"), Context())

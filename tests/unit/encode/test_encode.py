@@ -125,3 +125,18 @@ def test_collapse_survives_a_huge_product_of_sizes() -> None:
     assert codes.shape[1] == 500
     assert sorted(weights.tolist()) == [1] * 400 + [2] * 100
     assert all((codes[number][row_of_record] == column).all() for number, column in enumerate(columns))
+
+
+@pytest.mark.parametrize("scale", [Scale.INTEGER, Scale.DECIMAL, Scale.DATE])
+def test_truth_values_are_no_numbers(scale: Scale) -> None:
+    with pytest.raises(InputError) as caught:
+        encode_table(pl.DataFrame({"flag": [True, False]}), [quasi("flag", scale)], {})
+    assert caught.value.reasons == ("not-a-date" if scale is Scale.DATE else "not-a-number",)
+
+
+def test_texts_that_mean_missing_say_nothing_about_typed_columns() -> None:
+    for values, missing in (([-1, 5], 0), (["-1", "5"], 1)):
+        _, book = encode_table(
+            pl.DataFrame({"x": values}), [quasi("x", Scale.INTEGER)], {}, EncodeOptions(missing=("-1",))
+        )
+        assert book.missing_cells["x"] == missing

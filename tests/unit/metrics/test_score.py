@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
+from shoal.hierarchies.spec import make_hierarchy
 from shoal.hierarchies.tree import from_paths
-from shoal.metrics import Domain, make_domains, metric_names, metrics, score
+from shoal.metrics import Domain, Scores, make_domains, metric_names, metrics, score
+from shoal.tables.scales import is_missing
 from shoal.tables.schema import Attribute, Role, Scale
 
 JOBS = from_paths(
@@ -240,3 +242,76 @@ def test_order_of_rows_does_not_matter() -> None:
     first = score(ORIGINAL, RELEASE, QUASI, domains_of(ORIGINAL), class_column="label")
     second = score(ORIGINAL[shuffled], RELEASE[shuffled], QUASI, domains_of(ORIGINAL), class_column="label")
     assert first.totals == pytest.approx(second.totals)
+
+
+NUMBERS = {"*": {"1": ["10", "11", "19"], "2": {"2a": ["20", "21"], "2b": ["22"]}, "3x": ["3", "33"]}}
+
+
+def scores_of_means(values: list[str], released: list[str]) -> Scores:
+    original, release = pl.DataFrame({"z": values}), pl.DataFrame({"z": released})
+    tree = make_hierarchy(NUMBERS, [], "z", None)
+    attributes = [Attribute("z", Role.QUASI_IDENTIFYING, Scale.INTEGER)]
+    domains = make_domains(original, attributes, {"z": tree})
+    plain = score(original, release, ["z"], make_domains(original, attributes))
+    found = score(original, release, ["z"], domains)
+    assert found.totals["sse"] == plain.totals["sse"]  # the hierarchy changes nothing about numbers
+    assert found.not_covering == plain.not_covering == {}
+    return found
+
+
+@pytest.mark.parametrize(
+    "released",
+    [
+        ["11", "11", "21", "21", "21", "21"],  # means that are also leaves
+        ["10", "11", "21", "21", "21", "21"],
+        ["2", "2", "20", "20", "20", "20"],  # a label that does not cover what is behind it
+        ["10", "11", "20", "21", "22", "3"],
+    ],
+)
+def test_means_of_numbers_with_a_hierarchy_are_numbers(released: list[str]) -> None:
+    values = ["10", "11", "20", "21", "22", "3"]
+    loss = 0.0
+    for text in set(released):
+        behind = [int(value) for value, cell in zip(values, released, strict=True) if cell == text]
+        loss += len(behind) * (max(behind) - min(behind)) / 19
+    assert scores_of_means(values, released).totals["gcp"] == pytest.approx(loss / 6)
+
+
+def test_a_label_of_numbers_that_covers_is_a_label() -> None:
+    original = pl.DataFrame({"z": ["10", "11", "20", "22"]})
+    domains = make_domains(
+        original,
+        [Attribute("z", Role.QUASI_IDENTIFYING, Scale.INTEGER)],
+        {"z": make_hierarchy(NUMBERS, [], "z", None)},
+    )
+    scores = score(original, pl.DataFrame({"z": ["1", "1", "2", "2"]}), ["z"], domains)
+    assert scores.totals["gcp"] == pytest.approx((2 * 9 / 12 + 2 * 2 / 12) / 4)
+
+
+@pytest.mark.parametrize("missing", ["NaN", "nan", "", "?"])
+@pytest.mark.parametrize("kind", ["tree", "order", "flat", "number"])
+def test_missing_texts_are_what_a_null_is(kind: str, missing: str) -> None:
+    values = ["1", None, "3", "2", None, None, "4", "1"]
+    release = pl.DataFrame({"z": [None if value is None else "*" for value in values]})
+    scale = {"order": Scale.ORDERED, "number": Scale.INTEGER}.get(kind, Scale.CATEGORY)
+    order = ("1", "2", "3", "4") if kind == "order" else None
+    attributes = [Attribute("z", Role.QUASI_IDENTIFYING, scale, order)]
+    trees = {"z": make_hierarchy({"*": {"a": ["1", "2"], "b": ["3", "4"]}}, [], "z", None)} if kind == "tree" else {}
+    totals = []
+    for text in (None, missing):
+        original = pl.DataFrame({"z": [text if value is None else value for value in values]})
+        domains = make_domains(original, attributes, trees, ["?"])
+        assert domains["z"].missing_count == 3
+        totals.append(score(original, release, ["z"], domains).totals)
+    assert totals[0] == totals[1]
+
+
+def test_texts_named_as_missing_say_nothing_about_typed_columns() -> None:
+    """The same as when the table is encoded: a number is a number."""
+    attributes = [Attribute("z", Role.QUASI_IDENTIFYING, Scale.INTEGER)]
+    column, texts = pl.Series("z", [-1, 5, None, -1]), pl.Series("z", ["-1", "5", None, "-1"])
+    assert is_missing(column, ["-1"]).sum() == 1
+    assert make_domains(column.to_frame(), attributes, missing=["-1"])["z"].missing_count == 1
+    assert is_missing(texts, ["-1"]).sum() == 3
+    for text in (texts, texts.cast(pl.Categorical)):
+        assert make_domains(text.to_frame(), attributes, missing=["-1"])["z"].missing_count == 3

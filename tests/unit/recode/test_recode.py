@@ -11,7 +11,9 @@ import pytest
 from shoal.algorithms.base import Boxes, Clustering
 from shoal.encode.encode import EncodeOptions, encode_table
 from shoal.hierarchies.spec import make_hierarchy
-from shoal.recode.release import RecodeOptions, recode
+from shoal.metrics.cells import read_cells
+from shoal.metrics.domain import make_domain
+from shoal.recode.release import RecodeOptions, hidden_records, recode
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role, Scale
 
@@ -54,6 +56,23 @@ def test_one_number_in_two_spellings_is_one_number() -> None:
     assert release({"x": ["1.50", "1.5", "3"]}, [0, 0, 1])["x"].to_list() == ["1.5", "1.5", "3"]
 
 
+@pytest.mark.parametrize("typed", [True, False])
+def test_numbers_that_share_a_float_are_a_range(typed: bool) -> None:
+    large = [2**53 + 2, 2**53 + 3, 10**16, 10**16 - 1, -(2**53), -(2**53) - 1]
+    out = release({"x": large if typed else [str(number) for number in large]}, [0, 0, 1, 1, 2, 2])
+    assert out["x"].to_list()[::2] == [
+        "[9007199254740994, 9007199254740995]",
+        "[9999999999999999, 10000000000000000]",
+        "[-9007199254740993, -9007199254740992]",
+    ]
+
+
+def test_times_that_share_a_microsecond_are_a_range() -> None:
+    times = ["2020-01-01 00:00:00.1234567", "2020-01-01 00:00:00.1234569", "2020-01-02 00:00", "2020-01-02 00:00:00"]
+    out = release({"t": times}, [0, 0, 1, 1])
+    assert out["t"].to_list()[::2] == [f"[{times[0]}, {times[1]}]", "2020-01-02 00:00"]
+
+
 def test_missing_numbers() -> None:
     out = release({"x": ["1", "", "", ""]}, [0, 0, 1, 1])
     assert out["x"].to_list() == ["*", "*", None, None]
@@ -70,6 +89,13 @@ def test_ancestors_and_missing_below_the_root() -> None:
     jobs = ["Craft", "Support", "Army", "Craft", "Sales", None, None, None]
     out = release({"job": jobs}, [0, 0, 1, 1, 2, 2, 3, 3], trees={"job": JOBS})
     assert out["job"].to_list()[::2] == ["Technical", "*", "*", None]
+
+
+@pytest.mark.parametrize("recoding", ["range", "mean", "cell-suppression"])
+def test_group_numbers_with_gaps(recoding: str) -> None:
+    columns = {"x": ["1", "1", "2", "3"], "job": ["Army", "Army", "Craft", "Support"], "c": ["a", "a", "b", "b"]}
+    without = release(columns, [0, 0, 1, 1], recoding=recoding, trees={"job": JOBS})
+    assert release(columns, [2, 2, 5, 5], recoding=recoding, trees={"job": JOBS}).equals(without)
 
 
 def test_exact_leaf_keeps_its_label() -> None:
@@ -107,6 +133,51 @@ def test_aggregates_of_typed_columns_stay_typed() -> None:
     )
     assert out["x"].to_list() == [3.0] * 3
     assert out["d"].to_list() == [dt.date(2024, 1, 3)] * 3
+
+
+BERLIN = [dt.datetime(2019, 12, 31, 23, 30), dt.datetime(2020, 7, 1, 10, 0), dt.datetime(2020, 7, 1, 10, 1)]
+
+
+@pytest.mark.parametrize("how", ["mean", "midpoint"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_aggregates_of_times_keep_their_zone(how: str, unit: str) -> None:
+    moments = (
+        pl.Series(BERLIN).dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin").dt.cast_time_unit(unit)
+    )
+    out = release({"t": pl.concat([moments[:1], moments])}, [0, 0, 1, 1], recoding=how)["t"]
+    assert out.dtype == pl.Datetime(unit, "Europe/Berlin")
+    texts = ["2020-01-01 00:30:00 +0100", "2020-07-01 12:00:30 +0200"]
+    assert out.dt.strftime("%Y-%m-%d %H:%M:%S %z").to_list()[::2] == texts
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        (["2020-01-01 00:30+01:00", "2020-01-01 00:40+01:00"], "2020-01-01 00:35:00.000000+01:00"),
+        (["2020-01-01T00:30:00-0330", "2020-01-01T00:40:00-0330"], "2020-01-01 00:35:00.000000-0330"),
+        (["2020-01-01 00:30Z", "2020-01-01 00:40Z"], "2020-01-01 00:35:00.000000Z"),
+        (["2020-01-01 00:30+01:00", "2020-01-01 01:40+02:00"], "2019-12-31 23:35:00.000000+00:00"),
+        (["2020-01-01 00:30:01.5", "2020-01-01 00:40:01.5"], "2020-01-01 00:35:01.000000"),
+    ],
+)
+def test_aggregates_of_times_as_texts_say_their_zone(times: list[str], expected: str) -> None:
+    assert release({"t": times}, [0, 0], recoding="mean")["t"].to_list() == [expected] * 2
+    domain = make_domain(pl.Series(times), Attribute("t", Role.QUASI_IDENTIFYING, Scale.DATE))
+    middle = read_cells(domain, pl.Series([expected])).number
+    assert middle == pytest.approx(domain.positions.mean(), abs=1 / 86400)
+
+
+def test_a_group_of_one_value_keeps_it() -> None:
+    """Means are rounded to some figures, and times to seconds; what is exact needs no mean."""
+    columns = {
+        "x": ["12345678901234.50"] * 2 + ["1", "2"],
+        "y": [123456789012.25] * 2 + [1.0, 2.0],
+        "t": ["2020-01-01T00:00:00.5+01:00"] * 2 + ["2020-01-01 00:00:00Z", "2020-01-01 00:00:02Z"],
+        "m": [dt.datetime(2020, 1, 1, 0, 0, 0, 500)] * 2 + [dt.datetime(2020, 1, 1)] * 2,
+    }
+    out = release(columns, [0, 0, 1, 1], recoding="mean")
+    assert out.row(0) == tuple(values[0] for values in columns.values())
+    assert out.row(2) == ("1.5", 1.5, "2020-01-01 00:00:01.000000+00:00", dt.datetime(2020, 1, 1))
 
 
 def test_mean_and_midpoint_differ_and_missing_is_suppressed() -> None:
@@ -152,3 +223,24 @@ def test_cell_and_value_suppression() -> None:
     values = release(columns, groups, recoding="value-suppression")
     assert values["x"].to_list() == ["1", "1", "*", "*", "1", "1"]
     assert values["c"].to_list() == ["*", "*", "*", "*", "c", "c"]  # a is generalized in the second group
+
+
+@pytest.mark.parametrize("recoding", ["range", "mean", "midpoint", "cell-suppression", "value-suppression"])
+def test_hidden_records_are_those_whose_released_values_are_all_stars(recoding: str) -> None:
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        columns = {
+            "x": random.choice(["1", "2", "", "7"], 12).tolist(),
+            "job": random.choice(["Craft", "Support", "Army", ""], 12).tolist(),
+            "c": random.choice(["a", "*", "b"], 12).tolist(),
+        }
+        names = list(random.permutation(["x", "job", "c"])[: int(random.integers(1, 4))])
+        frame = pl.DataFrame({name: columns[name] for name in names})
+        attributes = [Attribute(name, Role.QUASI_IDENTIFYING, find_scale(frame[name])) for name in names]
+        trees = {"job": make_hierarchy(JOBS, [], "job", None)}
+        table, book = encode_table(frame, attributes, trees, EncodeOptions())
+        suppressed = random.random(12) < 0.2 if random.random() < 0.5 else None
+        clustering = Clustering(random.integers(0, 4, 12).astype(np.int32), suppressed=suppressed)
+        out = recode(frame, table, book, clustering, [], RecodeOptions(recoding))
+        expected = [all(value == "*" for value in row) for row in out.rows()]
+        assert hidden_records(table, book, clustering, RecodeOptions(recoding)).tolist() == expected

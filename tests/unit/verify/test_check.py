@@ -167,3 +167,12 @@ def test_k_map_reads_released_values_back() -> None:
     with pytest.raises(InputError) as caught:
         check("k-map:2")
     assert caught.value.reasons == ("missing-population",)
+
+
+def test_the_exemption_never_makes_a_release_fail() -> None:
+    """The class of both stars has three records, one of which is a star in every quasi-identifier."""
+    release = pl.DataFrame({"age": ["*"] * 3 + ["5"] * 3, "sex": ["*", "m", "m", "m", "m", "m"]})
+    qid = [parse_model("qid:age:3")]
+    found = verify_release(release, QUASI, qid, suppression_limit=0.2)
+    assert (found.passed, found.suppressed_exempt, found.suppressed_records) == (True, False, 1)
+    assert not verify_release(release, QUASI, [parse_model("qid:age:4")], suppression_limit=0.2).passed
