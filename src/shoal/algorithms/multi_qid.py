@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.repair import repair
 from shoal.encode.encoded_table import EncodedColumn, EncodedTable, Kind
 from shoal.models.base import Requirement
 from shoal.models.feasible import raise_if_impossible
@@ -126,7 +125,11 @@ def _cluster_safely(
 ) -> NDArray[np.int32]:
     """(records,) the algorithm's groups, mended where they have k records but not k persons."""
     found = algorithm.cluster(table, requirement, context)
-    return found.groups if requirement.size_only else repair(table, found, requirement, context).groups
+    if requirement.size_only:
+        return found.groups
+    from shoal.algorithms.repair import repair
+
+    return repair(table, found, requirement, context).groups
 
 
 def _released_values(table: EncodedTable, number: int, groups: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -16,7 +16,7 @@ Steps
 
 Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
 any number of threads. Blocks have a bounded size and very large tables get fewer steps per record, so the time grows
-no faster than n log n (the cuts into blocks).
+no faster than n log n (the cuts into blocks). What only some runs need is imported where it is used.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ from shoal.algorithms.flagship.objectives import OBJECTIVES, objective_table, si
 from shoal.algorithms.flagship.problem import IntegerArray, SearchProblem, make_problem, record_groups, renumber
 from shoal.algorithms.flagship.refine import refine
 from shoal.algorithms.flagship.schedule import Schedule, make_schedule, safe_rounds
-from shoal.algorithms.flagship.squares import check_numbers, square_groups
 from shoal.algorithms.lower_bound import LowerBound, lower_bound
-from shoal.algorithms.repair import repair
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.models.base import Requirement
@@ -103,6 +101,8 @@ class Shoal(Algorithm):
 
     def _with_small_squares(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         """Groups for a release of means; models besides k are left to the repair."""
+        from shoal.algorithms.flagship.squares import check_numbers, square_groups
+
         check_numbers(table)
         bound, (groups, square) = context.both(
             lambda: _bound(table, requirement, context),
@@ -190,6 +190,8 @@ def _made_safe(
     table: EncodedTable, problem: SearchProblem, requirement: Requirement, group: IntegerArray, context: Context
 ) -> tuple[IntegerArray, float]:
     """Groups that hold all models, from which the search can start: none of its moves makes a group less safe."""
+    from shoal.algorithms.repair import repair
+
     records = record_groups(problem, group, table.row_of_record)
     quiet = replace(context, progress=silent)  # the repair counts its progress from 0 again
     safe = repair(table, Clustering(records), requirement, quiet).groups

@@ -1,6 +1,7 @@
 """`shoal`: one file per verb, put together here; errors become messages and exit codes in one place.
 
-A verb imports what it needs when it runs, so that starting up stays quick.
+A verb imports what it needs when it runs, and only the verb that is called is put together, so that starting up stays
+quick; the others are needed for help and for a verb that does not exist.
 """
 
 from __future__ import annotations
@@ -9,27 +10,32 @@ import os
 import signal
 import sys
 import traceback
+from importlib import import_module
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
 
 import shoal
-from shoal.cli import anonymize, cluster_release, compare, demo, evaluate, experiment, inspect, lists, verify
 from shoal.cli.output import print_error, print_note, print_text
 from shoal.cli.quick import end_without_looking_for_garbage, look_for_garbage_seldom
 from shoal.errors import InternalError, Problem, ShoalError
 
 INTERRUPTED = 130
 
-app = typer.Typer(
-    name="shoal",
-    help="Publish tables about people so that nobody in them can be singled out.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+_FILES = {  # of each verb, in the order of the help
+    "demo": "demo",
+    "inspect": "inspect",
+    "anonymize": "anonymize",
+    "verify": "verify",
+    "evaluate": "evaluate",
+    "compare": "compare",
+    "cluster-release": "cluster_release",
+    "experiment": "experiment",
+    "algorithms": "lists",
+    "models": "lists",
+    "metrics": "lists",
+}
 
 
 def _version(wanted: bool) -> None:
@@ -38,7 +44,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _top(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
@@ -47,8 +52,21 @@ def _top(
     pass
 
 
-for verb in (demo, inspect, anonymize, verify, evaluate, compare, cluster_release, experiment, lists):
-    verb.register(app)
+def _put_together(arguments: list[str]) -> typer.Typer:
+    """The verb that the arguments begin with, or all of them."""
+    app = typer.Typer(
+        name="shoal",
+        help="Publish tables about people so that nobody in them can be singled out.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_top)
+    called = arguments[0] if arguments else ""
+    for file in [_FILES[called]] if called in _FILES else dict.fromkeys(_FILES.values()):
+        import_module(f"shoal.cli.{file}").register(app)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -70,7 +88,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def _run(arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
-        code: Any = app(args=arguments, standalone_mode=False)
+        code: Any = _put_together(arguments)(args=arguments, standalone_mode=False)
     except ShoalError as error:
         print_error(error, as_json)
         return error.exit_code

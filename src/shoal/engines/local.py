@@ -1,15 +1,20 @@
-"""The engine of one machine: an algorithm on an encoded table in memory, then what all algorithms share."""
+"""The engine of one machine: an algorithm on an encoded table in memory, then what all algorithms share.
+
+The repair and the suppression are imported where they are used: most runs need neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from shoal.algorithms import multi_qid
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.repair import repair
-from shoal.algorithms.suppress import Hidden, suppress_outliers
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Requirement
+
+if TYPE_CHECKING:
+    from shoal.algorithms.suppress import Hidden
 
 
 def cluster_table(
@@ -32,7 +37,11 @@ def cluster_table(
     if clustering.boxes is not None:  # the algorithm decides about the released values, and answers for all models
         return clustering
     if not requirement.size_only:
+        from shoal.algorithms.repair import repair
+
         clustering = repair(table, clustering, requirement, context)
     if suppression_limit > 0:
+        from shoal.algorithms.suppress import suppress_outliers
+
         clustering = suppress_outliers(table, clustering, requirement, suppression_limit, hidden)
     return clustering
