@@ -23,6 +23,7 @@ from shoal.hierarchies.spec import make_hierarchy
 from shoal.job import Job
 from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
+from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
 from shoal.tables.atomic import check_output
 from shoal.tables.coded import CodedColumn, code_columns
@@ -52,6 +53,10 @@ class Schema:
     @property
     def quasi(self) -> tuple[Attribute, ...]:
         return tuple(item for item in self.attributes if item.role is Role.QUASI_IDENTIFYING)
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        return {item.name: item.scale for item in self.attributes}
 
 
 def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] = ()) -> Settings:
@@ -197,7 +202,21 @@ def check_table(
     for name, recoding in job.recodings.items():
         if recoding == "nodes" and name not in specs:
             problems.append(Problem("no-hierarchy", "to release nodes, the column needs a hierarchy", name))
-    return Schema(tuple(attributes), hierarchies, coded) if len(problems) == before else None
+    schema = Schema(tuple(attributes), hierarchies, coded)
+    if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
+        problems += _not_for_k_map(job, schema)
+    return schema if len(problems) == before else None
+
+
+def _not_for_k_map(job: Job, schema: Schema) -> list[Problem]:
+    """A mean tells exactly and fits hardly anybody: how many persons of a population it could be cannot be counted."""
+    return [
+        Problem("no-range", message, item.name, "use the recoding 'range'")
+        for item in schema.quasi
+        for how in [job.recodings.get(item.name, job.recoding)]
+        for message in [f"k-map counts who fits a released range; with the recoding '{how}' there is none"]
+        if item.scale.is_numeric and how in ("mean", "midpoint")
+    ]
 
 
 def _role(job: Job, name: str, looked_at: set[str]) -> Role:

@@ -52,7 +52,7 @@ def inspect_table(
     return {
         "records": frame.height,
         "columns": columns,
-        "combinations": _risky_combinations(frame, chosen, largest, person),
+        "combinations": _risky_combinations(frame, chosen, largest, person, missing),
     }
 
 
@@ -90,13 +90,13 @@ def _suggest(name: str, scale: Scale, distinct: int, records: int) -> tuple[Role
 
 
 def _risky_combinations(
-    frame: pl.DataFrame, names: list[str], largest: int, person: str | None
+    frame: pl.DataFrame, names: list[str], largest: int, person: str | None, missing: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Unique records per combination, small combinations first, until the budget of group-bys is spent."""
     codes = {name: frame[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in names}
     persons = None
     if person is not None:
-        persons = person_numbers(frame[person])
+        persons = person_numbers(frame[person], missing)
     found: list[dict[str, Any]] = []
     for size in range(1, max(1, largest) + 1):
         for combination in combinations(names, size):

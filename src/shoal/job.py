@@ -151,7 +151,7 @@ class Job(BaseModel):
         )
         for key in ("orders", "missing", "parameters"):
             if content.get(key):
-                content[key] = {"entries": len(content[key]), "sha256": _hash(content[key])}
+                content[key] = {"entries": len(content[key]), "sha256": content_hash(content[key])}
         content["csv"] = {name: value for name, value in content["csv"].items() if value is not None}
         return {name: value for name, value in content.items() if value not in (None, {}, [], ())}
 
@@ -180,7 +180,7 @@ def _is_number(given: Any) -> bool:
     return not isinstance(given, bool)
 
 
-def _hash(content: Any) -> str:
+def content_hash(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 

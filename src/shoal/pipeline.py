@@ -306,7 +306,14 @@ def _verify(job: Job, work: Work, published: pl.DataFrame) -> Verification:
         from shoal.verify.candidates import verify_candidates
 
         verification = verify_candidates(
-            work.source.frame, published, job.quasi, work.requirement.k, work.schema.hierarchies
+            work.source.frame,
+            published,
+            job.quasi,
+            work.requirement.k,
+            work.schema.hierarchies,
+            orders=job.orders,
+            missing=job.missing,
+            scales=work.schema.scales,
         )
     if not verification.passed:
         failed = [Problem("check-failed", str(check)) for check in verification.failures()]
@@ -328,6 +335,8 @@ def _verify_classes(job: Job, work: Work, published: pl.DataFrame) -> Verificati
         orders=job.orders,
         hierarchies=work.schema.hierarchies,
         population=read_table(job.population, job.csv_options()).frame if job.population is not None else None,
+        missing=job.missing,
+        scales=work.schema.scales,
     )
 
 
@@ -405,8 +414,8 @@ def _risk(job: Job, work: Work, released: pl.DataFrame, verification: Verificati
         return risk_summary(work.table.weights, verification)
     persons = work.source.frame[job.person]
     return {
-        "before": person_risk(work.source.frame, job.quasi, persons, exempt=False),
-        "after": person_risk(released, job.quasi, persons, exempt=verification.suppressed_exempt),
+        "before": person_risk(work.source.frame, job.quasi, persons, exempt=False, missing=job.missing),
+        "after": person_risk(released, job.quasi, persons, exempt=verification.suppressed_exempt, missing=job.missing),
     }
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.job import content_hash
 from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
@@ -16,7 +20,10 @@ from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
 from shoal.tables.files import read_table
 from shoal.tables.frames import to_polars
+from shoal.tables.schema import Scale
 from shoal.verify.check import Verification, verify_release
+from shoal.verify.classes import value_numbers
+from shoal.verify.evidence import find_value
 
 
 def verify(
@@ -43,11 +50,13 @@ def verify_file(
     hierarchies: Path | None = None,
     suppression_limit: float = 0.0,
     population: Path | None = None,
+    missing: Sequence[str] = (),
     earlier: Sequence[Problem] = (),
 ) -> dict[str, Any]:
     """The same for a file; every problem of the call is raised together.
 
-    With `person`, a column of the file, k counts persons instead of records.
+    With `person`, a column of the file, k counts persons instead of records. `missing` are texts that mean a missing
+    value, besides the empty one and `NaN`.
     """
     problems = list(earlier)
     wanted = _models(k, models, problems)
@@ -70,57 +79,128 @@ def verify_file(
     if problems or frame is None:
         raise InputError(problems)
     found = verify_release(
-        frame, list(quasi), wanted, suppression_limit=suppression_limit, hierarchies=trees, population=people
+        frame,
+        list(quasi),
+        wanted,
+        suppression_limit=suppression_limit,
+        hierarchies=trees,
+        population=people,
+        missing=missing,
     )
     return found.as_dict()
 
 
 def verify_certified(
-    release: Path, certificate: dict[str, Any], hierarchies: Path | None = None, population: Path | None = None
+    release: Path,
+    certificate: dict[str, Any],
+    hierarchies: Path | None = None,
+    population: Path | None = None,
+    missing: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Check that a file is the certified one, and check its values again."""
+    """Check that a file is the certified one, and check its values again, as far as it alone tells.
+
+    A certificate holds no values, so hierarchies, the population and the texts that mean 'missing' have to be given
+    again. The notes say what was not checked again, and why.
+    """
     file = read_table(release)
-    notes = []
-    same = file.sha256 == certificate["hashes"].get("release")
-    if not same:
-        notes.append("The file is not the one that was certified: its hash differs.")
-    specs = list(certificate["models"])
-    trees = _read_trees(hierarchies, file.frame.columns)
-    people = read_table(population).frame if population is not None else None
-    checkable = [spec for spec in specs if _checkable(spec, file.frame.columns, trees, people is not None)]
-    notes += [f"Not checked again, the release alone does not tell: {spec}" for spec in specs if spec not in checkable]
-    limit = float(certificate.get("job", {}).get("suppression_limit", 0.0))
     problems = _unknown_columns(file.frame.columns, certificate["quasi"])
     if problems:
         raise InputError(problems)
+    same = file.sha256 == certificate["hashes"].get("release")
+    notes = [] if same else ["The file is not the one that was certified: its hash differs."]
+    trees = _read_trees(hierarchies, file.frame.columns)
+    people = read_table(population).frame if population is not None else None
+    certified = _Certified(certificate, file.frame, trees, people is not None, tuple(missing))
+    checkable = []
+    for spec in certificate["models"]:
+        reason = certified.not_checkable(spec)
+        if reason is None:
+            checkable.append(parse_model(spec))
+        else:
+            notes.append(f"Not checked again, {reason}: {spec}")
+    if not checkable:
+        notes.append("Nothing but the hash of the file was checked.")
     found = verify_release(
         file.frame,
         certificate["quasi"],
-        [parse_model(spec) for spec in checkable],
-        suppression_limit=limit,
+        checkable,
+        suppression_limit=float(certified.job.get("suppression_limit", 0.0)),
         hierarchies=trees,
         population=people,
+        missing=missing,
+        scales=certified.scales(),
     )
     return {**found.as_dict(), "passed": found.passed and same, "same_file": same, "notes": notes}
+
+
+@dataclass(frozen=True, eq=False)
+class _Certified:
+    """A certificate beside the release, and what was given to check it again."""
+
+    certificate: dict[str, Any]
+    release: pl.DataFrame
+    trees: dict[str, Hierarchy]
+    population: bool
+    missing: tuple[str, ...]
+
+    @property
+    def job(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.certificate.get("job", {})
+        return found
+
+    def scales(self) -> dict[str, Scale]:
+        given = self.job.get("scales", {}).items()
+        return {name: Scale(scale) for name, scale in given if scale in set(Scale)}
+
+    def not_checkable(self, spec: str) -> str | None:
+        """Why the release alone does not tell whether a model holds; None if it does."""
+        alone = "the release alone does not tell"
+        if self.certificate.get("class_based") is False:
+            return "the release has no classes, and candidates can be counted beside the original table only"
+        try:
+            model = parse_model(spec)
+        except InputError:
+            return alone
+        if not all(column in self.release.columns for column in model.columns()):
+            return alone
+        if isinstance(model, KMap):
+            return self._not_for_k_map(alone)
+        if isinstance(model, TCloseness) and model.distance == "hierarchical" and model.column not in self.trees:
+            return alone
+        if isinstance(model, TCloseness) and model.distance == "ordered" and "orders" in self.job:
+            return "the certificate does not hold the order of values"
+        if model.columns() and not self._knows_missing():
+            return (
+                "the certificate does not hold the texts that mean 'missing' (name them with --missing, as in the job)"
+            )
+        numbered = {name: value_numbers(self.release[name], self.missing)[1] for name, _ in model.named_values()}
+        if any(find_value(name, numbered[name], value) < 0 for name, value in model.named_values()):
+            return "the release does not have the value, or writes it in another way"
+        return None
+
+    def _not_for_k_map(self, alone: str) -> str | None:
+        """Released cells have to be read, so all that they were made with has to be known."""
+        quasi = self.certificate["quasi"]
+        labelled = [name for name in self.job.get("hierarchies", {}) if name in quasi]
+        if not self.population or not self.trees.keys() >= set(labelled):
+            return alone
+        if "orders" in self.job:
+            return "the certificate does not hold the order of values"
+        if not self._knows_missing():
+            return (
+                "the certificate does not hold the texts that mean 'missing' (name them with --missing, as in the job)"
+            )
+        return None
+
+    def _knows_missing(self) -> bool:
+        hidden = self.job.get("missing")
+        return not hidden or hidden.get("sha256") == content_hash(list(self.missing))
 
 
 def _read_trees(folder: Path | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
     if folder is None:
         return {}
     return {name: read_hierarchy_file(path, name) for name, path in find_hierarchy_files(folder, columns).items()}
-
-
-def _checkable(spec: str, columns: Sequence[str], trees: dict[str, Hierarchy], population: bool) -> bool:
-    """Some models need more than the release: a dropped column, a hierarchy, a population."""
-    try:
-        model = parse_model(spec)
-    except InputError:
-        return False
-    if isinstance(model, KMap) and not population:
-        return False
-    if isinstance(model, TCloseness) and model.distance == "hierarchical" and model.column not in trees:
-        return False
-    return all(column in columns for column in model.columns())
 
 
 def _models(k: int | None, models: Sequence[Model | str], problems: list[Problem]) -> list[Model]:

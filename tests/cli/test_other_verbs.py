@@ -104,9 +104,19 @@ def test_release_without_classes(shoal, people: Path, tmp_path: Path) -> None:
     certificate = outcome.json["certificate"]
     assert certificate["class_based"] is False
     assert "not k-anonymous" in certificate["notes"][0]
+    (tmp_path / "c.json").write_text(json.dumps(certificate))
+    again = shoal("verify", "out.csv", "--certificate", "c.json")
+    assert (again.code, "Nothing but the hash" in again.out) == (0, True), again.out
     refused = shoal(*arguments, "--model", "l-diversity:disease:2", "--json")
     assert refused.code == 2
     assert refused.reasons == {"needs-classes"}
+
+
+def test_verify_is_told_what_means_missing(shoal, tmp_path: Path) -> None:
+    (tmp_path / "release.csv").write_text("age,disease\n30,?\n30,\n30,NaN\n")
+    arguments = ("verify", "release.csv", "--quasi", "age", "--model", "distinct-l:disease:2", "--json")
+    outcomes = [shoal(*arguments), shoal(*arguments, "--missing", "?")]
+    assert [(outcome.code, outcome.json["checks"][0]["measured"]) for outcome in outcomes] == [(0, 2.0), (3, 1.0)]
 
 
 def test_cluster_release(shoal, people: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def verify(
     certificate: Annotated[Path | None, typer.Option(help="take columns, models and hash from here")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> int:
@@ -43,7 +44,7 @@ def verify(
     if certificate is not None:
         if problems:
             raise InputError(problems)
-        outcome = verify_certified(release, load_certificate(certificate), hierarchies, population)
+        outcome = verify_certified(release, load_certificate(certificate), hierarchies, population, missing or ())
     else:
         outcome = verify_file(
             release,
@@ -55,6 +56,7 @@ def verify(
             hierarchies=hierarchies,
             suppression_limit=limit or 0.0,
             population=population,
+            missing=tuple(missing or ()),
             earlier=problems,
         )
     if as_json:

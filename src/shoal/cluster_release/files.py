@@ -73,7 +73,8 @@ def publish_file(
         temporary = outputs.enter_context(atomic_output(output))
         write_table(made.release, temporary, source)
         options = written_options(temporary, source) if format_of(temporary) == "csv" else None
-        _check_bytes(read_table(temporary, options).frame, quasi, required_models(h or 50, qids or None, others))
+        asked = required_models(h or 50, qids or None, others)
+        _check_bytes(read_table(temporary, options).frame, quasi, asked, missing)
         if details is not None:
             path = outputs.enter_context(atomic_output(details))
             path.write_text(json.dumps(made.as_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -95,8 +96,10 @@ def _models(specs: Sequence[str], problems: list[Problem]) -> list[Model]:
     return wanted
 
 
-def _check_bytes(published: pl.DataFrame, quasi: Sequence[str], models: Sequence[Model]) -> None:
+def _check_bytes(
+    published: pl.DataFrame, quasi: Sequence[str], models: Sequence[Model], missing: Sequence[str]
+) -> None:
     """The bytes to be published hold what the frame held."""
-    found = verify_release(published, list(quasi), models)
+    found = verify_release(published, list(quasi), models, missing=missing)
     if not found.passed:
         raise InternalError([Problem("check-failed", str(check)) for check in found.failures()])

@@ -154,7 +154,7 @@ def publish_for_clustering(
         )
 
     clustering, release = masked(wanted)
-    verification = _verified(release, ready, wanted, raw)
+    verification = _verified(release, ready, wanted, raw, missing)
     masked_labels = cluster_again(release)
     comparison = compare_clusterings(labels, masked_labels)
     cut = released_cut(release, quasi)
@@ -203,7 +203,9 @@ def mask(
     return algorithm.cluster(labelled, requirement, context)
 
 
-def _verified(release: pl.DataFrame, ready: Prepared, models: Sequence[Model], raw: pl.DataFrame) -> Verification:
+def _verified(
+    release: pl.DataFrame, ready: Prepared, models: Sequence[Model], raw: pl.DataFrame, missing: Sequence[str]
+) -> Verification:
     """What was asked must hold on the released values alone."""
     hidden = [name for model in models for name in model.columns() if name not in release.columns]
     verification = verify_release(
@@ -212,6 +214,7 @@ def _verified(release: pl.DataFrame, ready: Prepared, models: Sequence[Model], r
         models,
         hidden=raw.select(dict.fromkeys(hidden)) if hidden else None,
         hierarchies=ready.hierarchies,
+        missing=missing,
     )
     if not verification.passed:
         failed = ", ".join(check.model for check in verification.failures())

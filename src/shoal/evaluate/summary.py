@@ -43,7 +43,9 @@ def loss_summary(
     return summary
 
 
-def person_risk(frame: pl.DataFrame, quasi: Sequence[str], persons: pl.Series, exempt: bool) -> dict[str, float]:
+def person_risk(
+    frame: pl.DataFrame, quasi: Sequence[str], persons: pl.Series, exempt: bool, missing: Sequence[str] = ()
+) -> dict[str, float]:
     """The same three numbers where a person may have several records: a class hides as many as it has persons.
 
     With `exempt`, records whose quasi-identifiers are all suppressed are no class.
@@ -52,7 +54,7 @@ def person_risk(frame: pl.DataFrame, quasi: Sequence[str], persons: pl.Series, e
     classes = find_classes(frame.filter(pl.Series(kept)), quasi)
     if classes.count == 0:
         return {"highest": 0.0, "average": 0.0, "unique": 0.0}
-    counted = persons_per_class(classes, persons.filter(pl.Series(kept)))
+    counted = persons_per_class(classes, persons.filter(pl.Series(kept)), missing)
     return {
         "highest": 1.0 / float(counted.min()),
         "average": float((classes.sizes / counted).sum() / frame.height),
@@ -60,9 +62,9 @@ def person_risk(frame: pl.DataFrame, quasi: Sequence[str], persons: pl.Series, e
     }
 
 
-def persons_per_class(classes: Classes, persons: pl.Series) -> NDArray[np.int64]:
+def persons_per_class(classes: Classes, persons: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.int64]:
     """(classes,) how many different persons each class has; records without one count together as one person."""
-    numbers, distinct = value_numbers(persons)
+    numbers, distinct = value_numbers(persons, missing)
     return np.bincount(count_values(classes, numbers, len(distinct)).classes, minlength=classes.count)
 
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from shoal.metrics.domain import CodeArray, Domain, DomainKind, FloatArray, is_missing_text, make_domains
 from shoal.metrics.labels import LabelIndex, Node
 from shoal.metrics.numbers import parse_numbers, parse_ranges
-from shoal.metrics.value_sets import matching_mask, split_range, split_set
+from shoal.metrics.value_sets import matching_mask
 from shoal.tables.schema import Scale
+from shoal.tables.value_sets import split_range, split_set
 
 __all__ = ["Cells", "Domain", "Observed", "make_domains", "read_cells"]
 

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 _MICROSECONDS = 1e6
+_SECONDS_OF_DAY = 86_400.0
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 _ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
@@ -78,6 +79,21 @@ def exact_times(values: pl.Series) -> list[tuple[int, int]]:
 def _commonest_form(values: pl.Series) -> DateForm:
     present = values.drop_nulls()
     return max(_FORMS, key=lambda candidate: int(present.str.contains(candidate.pattern).sum()))
+
+
+def parse_moments(values: pl.Series) -> NDArray[np.float64]:
+    """Seconds since 1970, NaN for what is no date. Unlike the answer of `parse_dates` it does not depend on how the
+    column is written, so values of different columns can be compared."""
+    if isinstance(values.dtype, pl.Date):
+        return _as_floats(values.to_physical()) * _SECONDS_OF_DAY
+    if not isinstance(values.dtype, pl.String):
+        return parse_dates(values)[0]
+    found = np.full(values.len(), np.nan)
+    for form in _FORMS:
+        parsed = _as_floats(_parse(values, form))
+        seconds = parsed / _MICROSECONDS if form.has_time else parsed * _SECONDS_OF_DAY
+        found = np.where(np.isnan(found), seconds, found)
+    return found
 
 
 def _parse(values: pl.Series, form: DateForm) -> pl.Series:

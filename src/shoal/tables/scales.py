@@ -22,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import Problem
-from shoal.tables.dates import find_date_form, parse_dates
+from shoal.tables.dates import find_date_form, parse_dates, parse_moments
 from shoal.tables.schema import Scale
 
 Positions = NDArray[np.float64]
@@ -33,6 +33,7 @@ _NEEDLESS_ZERO = r"^\s*[+-]?0[0-9]"
 _MISSING = ("", "NaN", "nan")
 _INFINITE = r"(?i)^\s*[+-]?inf(?:inity)?\s*$"
 TEXT_LIKE = (pl.String, pl.Categorical, pl.Enum)
+EXACT_BELOW = 2.0**53  # from here on different integers may share a position
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,14 @@ def parse_values(
         return positions, _date_problems(wrong, column)
     numbers = parse_numbers(distinct, missing)
     return numbers.positions, _number_problems(numbers, scale, column)
+
+
+def comparable_positions(values: pl.Series, scale: Scale) -> Positions:
+    """Where values lie on a numeric scale, the same for equal values of different columns however they are written:
+    `34`, ` +34`, `34.0` and the number 34; a day in any form and as a date. NaN: no value of this scale."""
+    if isinstance(values.dtype, TEXT_LIKE) or values.dtype == pl.Float32:  # 0.1 is not the nearest number to itself
+        values = values.cast(pl.String)
+    return parse_moments(values) if scale is Scale.DATE else parse_numbers(values).positions
 
 
 def parse_numbers(series: pl.Series, missing: Collection[str] = ()) -> Numbers:

@@ -7,16 +7,25 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.tables.schema import Scale
 from shoal.verify.classes import find_classes
 from shoal.verify.nonhomogeneous import check_candidates
 from shoal.verify.result import ModelCheck, Verification
 
 
 def verify_candidates(
-    original: pl.DataFrame, release: pl.DataFrame, quasi: Sequence[str], k: int, hierarchies: Mapping[str, Hierarchy]
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    quasi: Sequence[str],
+    k: int,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    missing: Sequence[str] = (),
+    scales: Mapping[str, Scale] | None = None,
 ) -> Verification:
     """At least k candidates in both directions; the classes are told too, for information."""
-    found = check_candidates(original, release, quasi, k, hierarchies)
+    found = check_candidates(original, release, quasi, k, hierarchies, orders=orders, missing=missing, scales=scales)
     fewest = min(found.records_per_released_row, found.released_rows_per_record)
     classes = find_classes(release, quasi)
     check = ModelCheck(

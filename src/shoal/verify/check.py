@@ -23,6 +23,7 @@ import polars as pl
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
+from shoal.tables.schema import Scale
 from shoal.verify import closeness, diversity, population, sizes
 from shoal.verify.classes import find_classes, fully_suppressed
 from shoal.verify.evidence import Evidence, check_columns
@@ -64,12 +65,15 @@ def verify_release(
     orders: Mapping[str, Sequence[str]] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     population: pl.DataFrame | None = None,
+    missing: Sequence[str] = (),
+    scales: Mapping[str, Scale] | None = None,
 ) -> Verification:
     """Check every model on the classes of a released table.
 
     `hidden` has columns that are not released but that a model counts, such as persons, row by row as in the
     release. `orders` (values from low to high) and `hierarchies` are for the distances of t-closeness and for
-    labels that k-map has to understand; `population` is the table of k-map.
+    cells that k-map has to read; `population` is the table of k-map. `missing` are texts that mean a missing value,
+    besides the empty one and `NaN`; `scales` are those of columns whose values do not tell.
     """
     problems = _problems(release, quasi, models, hidden, suppression_limit)
     if problems:
@@ -81,9 +85,18 @@ def verify_release(
         checked = ~suppressed if exempt else np.ones(release.height, dtype=np.bool_)
         classes = find_classes(release.filter(pl.Series(checked)) if exempt else release, quasi)
         evidence = Evidence(
-            release, tuple(quasi), classes, checked, hidden, orders or {}, hierarchies or {}, population
+            release,
+            tuple(quasi),
+            classes,
+            checked,
+            hidden,
+            orders or {},
+            hierarchies or {},
+            population,
+            tuple(missing),
+            scales or {},
         )
-        checks = tuple(_VERDICTS[model.name](model, evidence) for model in models)
+        checks = _checks(models, evidence)
         return Verification(
             passed=all(check.passed for check in checks),
             records=release.height,
@@ -99,6 +112,20 @@ def verify_release(
         whole = judge(False)
         return whole if whole.passed else found
     return found
+
+
+def _checks(models: Sequence[Model], evidence: Evidence) -> tuple[ModelCheck, ...]:
+    """The verdict on every model; what is wrong with any of them is raised together."""
+    checks: list[ModelCheck] = []
+    problems: list[Problem] = []
+    for model in models:
+        try:
+            checks.append(_VERDICTS[model.name](model, evidence))
+        except InputError as error:
+            problems += [problem for problem in error.problems if problem not in problems]
+    if problems:
+        raise InputError(problems)
+    return tuple(checks)
 
 
 def _problems(

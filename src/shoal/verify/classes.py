@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.tables.coded import text_codes
+from shoal.tables.scales import is_missing
 
 SUPPRESSED = "*"
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
@@ -79,13 +80,21 @@ class ValueCounts:
         return int(self.totals.shape[0])
 
 
-def value_numbers(column: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
-    """A number for every record's value, and the distinct values by number; null is a value, the last one."""
+def value_numbers(column: pl.Series, missing: Sequence[str] = ()) -> tuple[NDArray[np.int64], pl.Series]:
+    """A number for every record's value, and the distinct values by number.
+
+    Missing is one value, the last one, a null: however it is written (null, NaN, empty, the texts in `missing`).
+    """
     if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
         texts, codes = text_codes(column.cast(pl.String))
+        texts = pl.select(pl.when(~is_missing(texts, missing)).then(texts)).to_series()
+        present = len(texts) - texts.null_count()
+        order = texts.arg_sort(nulls_last=True).to_numpy()
         place = np.empty(len(texts), dtype=np.int64)
-        place[texts.arg_sort(nulls_last=True).to_numpy()] = np.arange(len(texts))
-        return place[codes], texts.sort(nulls_last=True)
+        place[order] = np.minimum(np.arange(len(texts)), present)
+        return place[codes], texts.gather(order[: present + 1])
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
     distinct = column.unique().sort(nulls_last=True)
     numbers = column.rank("dense").cast(pl.Int64) - 1
     missing_number = len(distinct) - 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -10,6 +12,8 @@ from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.likeness import BetaLikeness, DeltaDisclosure
 from shoal.models.t_closeness import TCloseness
+from shoal.tables.dates import parse_dates
+from shoal.tables.scales import parse_numbers
 from shoal.verify.classes import Classes, ValueCounts
 from shoal.verify.evidence import Evidence
 from shoal.verify.result import TOLERANCE, ModelCheck, judge
@@ -64,7 +68,7 @@ def _ordered_distance(counts: ValueCounts, classes: Classes) -> NDArray[np.float
     passes Q: the cost is that of the entries, not of classes times values.
     """
     distinct = counts.distinct
-    if distinct < 2:
+    if distinct < 2 or classes.count == 0:
         return np.zeros(classes.count)
     cumulated = np.cumsum(counts.totals / counts.totals.sum())
     sums = np.concatenate([[0.0], np.cumsum(cumulated)])
@@ -97,24 +101,26 @@ def _in_order(name: str, counts: ValueCounts, evidence: Evidence) -> ValueCounts
 
 
 def _ranks(name: str, distinct: pl.Series, evidence: Evidence) -> NDArray[np.int64]:
-    if distinct.dtype.is_numeric() or distinct.dtype.is_temporal():
-        return np.arange(len(distinct))
-    texts = distinct.cast(pl.String)
-    if name in evidence.orders:
-        place = {text: number for number, text in enumerate(evidence.orders[name])}
-        keys = pl.Series([place.get(text) if text is not None else None for text in texts.to_list()], dtype=pl.Float64)
-    else:
-        keys = texts.cast(pl.Float64, strict=False)
-        if keys.null_count() > texts.null_count():  # not numbers: dates as text have their order in the text
-            dates = texts.str.to_date("%Y-%m-%d", strict=False)
-            keys = dates.to_physical().cast(pl.Float64)
-    if keys.null_count() > texts.null_count():
+    """The rank of every distinct value; a missing one comes last. Equal numbers spelled differently stay apart."""
+    present = len(distinct) - distinct.null_count()
+    keys = _order_keys(distinct.head(present), evidence.orders.get(name))
+    if np.isnan(keys).any():
         message = "the ordered distance needs values with an order"
         raise InputError(Problem("unordered-column", message, name, "give the order of its values, from low to high"))
-    order = keys.to_frame("key").with_row_index("number").sort("key", "number", nulls_last=True)["number"].to_numpy()
-    rank = np.empty(len(distinct), dtype=np.int64)
-    rank[order] = np.arange(len(distinct))
+    rank = np.arange(len(distinct))
+    rank[np.argsort(keys, kind="stable")] = np.arange(present)
     return rank
+
+
+def _order_keys(present: pl.Series, order: Sequence[str] | None) -> NDArray[np.float64]:
+    """Numbers that rise with the values: by a given order, else by themselves; NaN for a value without a place."""
+    if order is not None:
+        place = {text: float(number) for number, text in enumerate(order)}
+        return np.array([place.get(text, np.nan) for text in present.cast(pl.String).to_list()], dtype=np.float64)
+    if present.dtype.is_numeric() or present.dtype.is_temporal():
+        return np.arange(len(present), dtype=np.float64)
+    numbers = parse_numbers(present.cast(pl.String)).positions
+    return numbers if not np.isnan(numbers).any() else parse_dates(present.cast(pl.String))[0]
 
 
 def _hierarchical_distance(name: str, counts: ValueCounts, evidence: Evidence) -> NDArray[np.float64]:

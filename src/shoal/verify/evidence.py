@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.forms import DIGEST_MARK, value_digest
+from shoal.tables.schema import Scale
 from shoal.verify.classes import Classes, ValueCounts, count_values, find_classes, value_numbers
+from shoal.verify.reading import Knowledge
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Evidence:
 
     `hidden` holds columns that the release does not show but that a model counts (persons); same rows as the
     release. `orders` and `hierarchies` are for the distances of sensitive values. `checked` says which records the
-    classes are made of; the others are exempt, but distributions of the whole table include them.
+    classes are made of; the others are exempt, but distributions of the whole table include them. `missing` are texts
+    that mean a missing value, besides the usual ones. `scales` are those of columns whose values do not tell.
     """
 
     release: pl.DataFrame
@@ -32,8 +35,14 @@ class Evidence:
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     population: pl.DataFrame | None = None
+    missing: tuple[str, ...] = ()
+    scales: Mapping[str, Scale] = field(default_factory=dict)
     _numbers: dict[str, tuple[NDArray[np.int64], pl.Series]] = field(default_factory=dict)  # several models may
     _counts: dict[str, ValueCounts] = field(default_factory=dict)  # look at one column: what was found is kept
+
+    @property
+    def knowledge(self) -> Knowledge:
+        return Knowledge(self.hierarchies, self.orders, self.missing, self.scales)
 
     def column(self, name: str) -> pl.Series:
         if name in self.release.columns:
@@ -43,9 +52,12 @@ class Evidence:
         raise InputError(Problem("missing-column", "the model needs this column", name))
 
     def numbers(self, name: str) -> tuple[NDArray[np.int64], pl.Series]:
-        """A number for the value of every record (all records of the release), and the distinct values."""
+        """A number for the value of every record (all records of the release), and the distinct values.
+
+        Missing is one value, the last, a null.
+        """
         if name not in self._numbers:
-            self._numbers[name] = value_numbers(self.column(name))
+            self._numbers[name] = value_numbers(self.column(name), self.missing)
         return self._numbers[name]
 
     def classes_over(self, names: Sequence[str]) -> Classes:
@@ -68,13 +80,35 @@ class Evidence:
         return replace(found, totals=np.bincount(numbers, minlength=len(distinct)))
 
     def number_of_value(self, name: str, value: str) -> int:
-        """The number of a named value, given as its text or as a digest; -1 if the release does not have it."""
-        _, distinct = self.numbers(name)
-        for number, text in enumerate(distinct.cast(pl.String).to_list()):
-            known = text if not value.startswith(DIGEST_MARK) or text is None else value_digest(name, text)
-            if known == value:
-                return number
-        return -1
+        """The number of a named value, given as its text or as a digest. Raises InputError if the release lacks it."""
+        number = find_value(name, self.numbers(name)[1], value)
+        if number < 0:
+            message = "the value that a model names does not occur in this column, so nothing can be told about it"
+            hint = "values are compared as text, letter by letter; if it is absent indeed, leave the model out"
+            raise InputError(Problem("unknown-value", message, name, hint))
+        return number
+
+
+def find_value(column: str, distinct: pl.Series, value: str) -> int:
+    """The number of a value among the distinct ones, given as its text or as a digest; -1 if it is not there."""
+    texts = distinct.cast(pl.String)
+    number = _place(column, texts, value)
+    return number if number >= 0 else _place(column, _spelled_as_typed(texts), value)
+
+
+def _place(column: str, texts: pl.Series, value: str) -> int:
+    by_digest = value.startswith(DIGEST_MARK)
+    for number, text in enumerate(texts.to_list()):
+        if text is not None and value == (value_digest(column, text) if by_digest else text):
+            return number
+    return -1
+
+
+def _spelled_as_typed(texts: pl.Series) -> pl.Series:
+    """Moments and times of day as a typed column spells them, and so the model; CSV files spell them otherwise."""
+    moment = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)"
+    texts = texts.str.replace(moment + r"([+-][0-9]{2})([0-9]{2})$", "${1} ${2}${3}:${4}")
+    return texts.str.replace(moment + "$", "${1} ${2}").str.replace(r"^([0-9]{2}:[0-9]{2}:[0-9]{2})\.0{9}$", "${1}")
 
 
 def check_columns(release: pl.DataFrame, hidden: pl.DataFrame | None, needed: Sequence[str]) -> list[Problem]:

@@ -2,9 +2,7 @@
 
 Such a release has no equivalence classes. What it promises is counted here from the released values and the original
 records alone: every released row fits at least k original records, and every original record fits at least k released
-rows. A released text is read back by the rules of the release: `*` fits everything, `[20, 29]` the numbers or dates
-in between, `{A, B}` these values, a label of a hierarchy the leaves below it, anything else only itself, a null only
-a null.
+rows. How a released text is read back is told in `reading.py`.
 
 Cost: for every distinct row a scan of the distinct rows of the other table that starts next to the row's own record
 and stops as soon as k candidates are found. Nothing of the size rows x rows is kept.
@@ -12,7 +10,6 @@ and stops as soon as k candidates are found. Nothing of the size rows x rows is 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,11 +21,9 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.kernels.compile import kernel
-from shoal.verify.classes import SUPPRESSED, value_numbers
-from shoal.verify.population import _leaves_by_label as leaves_by_label
-from shoal.verify.population import _sort_keys as sort_keys
-
-MISSING_IN_SET = "(missing)"
+from shoal.tables.schema import Scale
+from shoal.verify.classes import SUPPRESSED
+from shoal.verify.reading import Cells, Knowledge, read_cells
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class _Column:
     cells: NDArray[np.int64]  # (records,) number of the released text
     low: NDArray[np.int64]  # (cells,)
     high: NDArray[np.int64]  # (cells,)
-    fits: NDArray[np.uint8]  # (cells, values), empty for a numeric column
+    fits: NDArray[np.uint8]  # (cells, values), empty for a column in order
 
 
 def check_candidates(
@@ -63,13 +58,18 @@ def check_candidates(
     quasi: Sequence[str],
     k: int,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    *,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    missing: Sequence[str] = (),
+    scales: Mapping[str, Scale] | None = None,
 ) -> CandidateCheck:
     """Count the candidates in both directions. The two tables may be in any order; the counts do not depend on it."""
     if original.height != release.height:
         raise InputError(Problem("different-lengths", "the release has another number of records than the original"))
     if original.height == 0:
         return CandidateCheck(k, k, k, 0, 0)
-    columns = [_read_column(original[name], release[name], (hierarchies or {}).get(name)) for name in quasi]
+    known = Knowledge(hierarchies or {}, orders or {}, tuple(missing), scales or {})
+    columns = [_read_column(original[name], release[name], name, known) for name in quasi]
     values, value_weights, row_of_record = _distinct_rows([column.values for column in columns])
     cells, cell_weights, cell_row_of_record = _distinct_rows([column.cells for column in columns])
     low = np.stack([column.low[line] for column, line in zip(columns, cells, strict=True)])
@@ -153,49 +153,36 @@ def _distinct_rows(
     return np.ascontiguousarray(lines[:, new]), np.bincount(row_of_record), row_of_record
 
 
-def _read_column(original: pl.Series, released: pl.Series, hierarchy: Hierarchy | None) -> _Column:
-    values, distinct = value_numbers(original)
-    cells, texts = value_numbers(released.cast(pl.String))
-    if hierarchy is None and (distinct.dtype.is_numeric() or distinct.dtype.is_temporal()):
-        low, high = _ranges(distinct, texts)
-        return _Column(values, cells, low, high, np.zeros((0, 0), dtype=np.uint8))
-    known = distinct.cast(pl.String).to_list()
-    keys = sort_keys(distinct)
-    leaves = leaves_by_label(hierarchy) if hierarchy is not None else {}
-    fits = np.array([_fits(text, known, keys, leaves) for text in texts.to_list()], dtype=np.uint8)
-    nowhere = np.zeros(len(texts), dtype=np.int64)
-    return _Column(values, cells, nowhere, nowhere, fits.reshape(len(texts), len(known)))
+def _read_column(original: pl.Series, released: pl.Series, name: str, known: Knowledge) -> _Column:
+    cells = read_cells(original, released, name, known)
+    if cells.on_line:
+        return _on_line(cells)
+    fits = np.zeros((len(cells.texts), len(cells.values)), dtype=np.uint8)
+    for number, line in enumerate(cells.fitting()):
+        fits[number] = line
+    nowhere = np.zeros(len(cells.texts), dtype=np.int64)
+    return _Column(cells.numbers, cells.text_numbers, nowhere, nowhere, fits)
 
 
-def _ranges(distinct: pl.Series, texts: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The numbers of the first and the last value that each released text fits; a null, if any, is the last value."""
-    present = len(distinct) - distinct.null_count()
-    keys = sort_keys(distinct.head(present))
-    ends = texts.str.extract_groups(r"^\[(?<low>.*), (?<high>.*)\]$").struct.unnest()
-    low = np.searchsorted(keys, sort_keys(ends["low"].fill_null(texts)), side="left")
-    high = np.searchsorted(keys, sort_keys(ends["high"].fill_null(texts)), side="right") - 1
-    everything = (texts == SUPPRESSED).fill_null(False).to_numpy()
-    missing = texts.is_null().to_numpy()
-    low, high = np.where(everything, 0, low), np.where(everything, len(distinct) - 1, high)
-    unread = ~(everything | missing) & np.isnan(sort_keys(ends["low"].fill_null(texts)))
-    low, high = np.where(missing, present, low), np.where(missing, len(distinct) - 1, high)
-    return np.where(unread, 1, low).astype(np.int64), np.where(unread, 0, high).astype(np.int64)
-
-
-def _fits(
-    released: str | None, known: list[str | None], keys: NDArray[np.float64], leaves: Mapping[str, set[str]]
-) -> list[bool]:
-    """Which of the known values a released text stands for."""
-    if released == SUPPRESSED:
-        return [True] * len(known)
-    if released is None or released in known:
-        return [text == released for text in known]
-    if released in leaves:
-        return [text in leaves[released] for text in known]
-    if released.startswith("{") and released.endswith("}"):
-        elements = next(csv.reader([released[1:-1]], skipinitialspace=True))
-        return [(MISSING_IN_SET if text is None else text) in elements for text in known]
-    if released.startswith("[") and released.endswith("]"):
-        low, high = sort_keys(pl.Series(released[1:-1].split(", "))).tolist()[:2]
-        return [bool(low <= key <= high) for key in keys]
-    return [bool(key == sort_keys(pl.Series([released]))[0]) for key in keys]
+def _on_line(cells: Cells) -> _Column:
+    """Values numbered in their order, a missing one last: a text fits those between two numbers."""
+    order = np.argsort(cells.positions, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.shape[0])
+    present = int(np.count_nonzero(~np.isnan(cells.positions)))
+    line = cells.positions[order[:present]]
+    low = np.searchsorted(line, cells.low, side="left")
+    high = np.searchsorted(line, cells.high, side="right") - 1
+    unread = np.isnan(cells.low) | np.isnan(cells.high)
+    low, high = np.where(unread, 1, low), np.where(unread, 0, high)
+    everything = np.array([text == SUPPRESSED for text in cells.texts], dtype=np.bool_)
+    missing = np.array([text is None for text in cells.texts], dtype=np.bool_)
+    low = np.where(everything, 0, np.where(missing, present, low))
+    high = np.where(everything | missing, order.shape[0] - 1, high)
+    return _Column(
+        place[cells.numbers],
+        cells.text_numbers,
+        low.astype(np.int64),
+        high.astype(np.int64),
+        np.zeros((0, 0), dtype=np.uint8),
+    )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import polars as pl
@@ -7,6 +8,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.models.alpha_k import AlphaK
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_model, parse_models
 from shoal.tables.coded import with_categories
@@ -176,3 +178,73 @@ def test_the_exemption_never_makes_a_release_fail() -> None:
     found = verify_release(release, QUASI, qid, suppression_limit=0.2)
     assert (found.passed, found.suppressed_exempt, found.suppressed_records) == (True, False, 1)
     assert not verify_release(release, QUASI, [parse_model("qid:age:4")], suppression_limit=0.2).passed
+
+
+ORDERED_TEXTS = {
+    "signs and spaces": ["+5", " 6", "10", "100"],
+    "dots": ["31.12.2019", "01.01.2020", "05.01.2020", "02.02.2020"],
+    "slashes": ["2019/12/31", "2020/01/01", "2020/01/05", "2020/02/02"],
+    "times": ["2020-01-01 09:30", "2020-01-01 10:00", "2020-01-02 00:00", "2020-01-10 00:00"],
+    "moments": [f"2020-01-01T09:30:00.000000{zone}" for zone in ("+0200", "+0100", "-0100", "-0330")],
+}
+
+
+@pytest.mark.parametrize("texts", ORDERED_TEXTS.values(), ids=ORDERED_TEXTS.keys())
+def test_the_ordered_distance_knows_the_order_of_numbers_and_dates(texts: list[str]) -> None:
+    """The same distances as with the ranks in place of the texts, a missing value after all others."""
+    ranks = [0, 0, 1, 2, 3, 3, None, 0, None, 3]
+    release = pl.DataFrame({"age": ["a"] * 4 + ["b"] * 6, "sex": ["m"] * 10, "rank": ranks}).with_columns(
+        text=pl.Series(["?" if rank is None else texts[rank] for rank in ranks])
+    )
+    by_text = check("t-closeness:text:0.5:ordered", release, missing=["?"])
+    by_rank = check("t-closeness:rank:0.5:ordered", release)
+    assert by_text.measured == pytest.approx(by_rank.measured)
+    assert by_text.measured > 0.1
+
+
+def test_a_given_order_comes_before_that_of_numbers() -> None:
+    release = pl.DataFrame({"age": ["a"] * 2 + ["b"] * 2, "sex": ["m"] * 4, "pay": [1, 2, 2, 3]})
+    order = {"pay": ["2", "1", "3"]}
+    text = release.with_columns(pl.col("pay").cast(pl.String))
+    wanted = check("t-closeness:pay:0.5:ordered", text, orders=order).measured
+    assert check("t-closeness:pay:0.5:ordered", release, orders=order).measured == wanted
+    assert check("t-closeness:pay:0.5:ordered", release).measured != wanted
+
+
+@pytest.mark.parametrize("distance", ["", ":ordered"])
+def test_a_release_of_nothing_but_stars_has_no_distance(distance: str) -> None:
+    release = pl.DataFrame({"age": ["*"] * 5, "sex": ["*"] * 5, "s": [1, 2, 3, 4, 5]})
+    found = check(f"t-closeness:s:0.3{distance}", release, suppression_limit=1.0)
+    assert (found.passed, found.measured) == (True, None)
+
+
+def test_a_named_value_that_does_not_occur_is_an_error() -> None:
+    release = pl.DataFrame({"age": ["x"] * 10, "sex": ["m"] * 10, "s": ["HIV"] * 10})
+    assert not check("alpha-k:s=HIV:0.1", release).passed
+    misspelled = parse_models(["alpha-k:s=HVI:0.1", "confidence:s=VIH:0.1", "t-closeness:s:0.1:ordered"])
+    with pytest.raises(InputError) as caught:
+        verify_release(release, QUASI, misspelled)
+    assert caught.value.reasons == ("unknown-value", "unordered-column")
+    assert "HVI" not in str(caught.value)
+    by_digest = parse_model(misspelled[0].public_spec())
+    with pytest.raises(InputError):
+        verify_release(release, QUASI, [by_digest])
+
+
+def test_moments_and_times_are_found_as_csv_files_spell_them() -> None:
+    moments = pl.Series([dt.datetime(2020, 1, 1, hour) for hour in (0, 0, 12)])
+    typed = pl.DataFrame(
+        {
+            "age": ["a"] * 3,
+            "sex": ["m"] * 3,
+            "plain": moments,
+            "zone": moments.dt.replace_time_zone("Europe/Berlin"),
+            "time": moments.dt.time(),
+        }
+    )
+    written = pl.read_csv(typed.write_csv().encode(), infer_schema=False)
+    for name in ("plain", "zone", "time"):
+        named = typed[name].cast(pl.String)[0]
+        for model in (AlphaK(0.5, name, named), parse_model(AlphaK(0.5, name, named).public_spec())):
+            for release in (typed, written):
+                assert verify_release(release, QUASI, [model]).checks[0].measured == pytest.approx(2 / 3)
