@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from shoal.algorithms.registry import algorithm_names
+from shoal.cli.main import _run
+
 
 def test_demo(shoal, tmp_path: Path) -> None:
     outcome = shoal("demo", "--patients", "400", "-k", "5")
@@ -152,3 +155,27 @@ def test_evaluate_with_control_certificate_and_charts(shoal, people: Path, tmp_p
     assert other.reasons == {"other-release"}
     lacking = shoal("evaluate", people, "out.csv", "--anonymeter", "no-such-python", "--json")
     assert (lacking.code, lacking.reasons) == (2, {"no-anonymeter"})
+
+
+def test_compare_takes_finished_runs_only_from_the_same_comparison(shoal, people: Path, tmp_path: Path) -> None:
+    arguments = ("compare", people, "--quasi", "age,zip,sex", "--algorithms", "mondrian", "-k", "5")
+    resume = ("--resume", "runs.jsonl", "--json")
+    shoal(*arguments, *resume)
+    strict = ("--model", "distinct-l:disease:5")
+    resumed, alone = shoal(*arguments, *strict, *resume), shoal(*arguments, *strict, "--json")
+    assert resumed.json["runs"][0]["gcp"] == alone.json["runs"][0]["gcp"]
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 2
+
+
+def test_compare_all_leaves_out_what_cannot_take_the_models(
+    people: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr("shoal.comparison.compare_algorithms", lambda job, names, *_, **__: taken.extend(names) or [])
+    arguments = ["compare", str(people), "--quasi", "age", "--algorithms", "all", "-k", "2"]
+    assert _run(arguments) == 0
+    assert set(taken) == set(algorithm_names())
+    taken.clear()
+    assert _run([*arguments, "--model", "l-diversity:disease:2"]) == 0
+    assert set(taken) == set(algorithm_names()) - {"nonhomogeneous"}
+    assert "nonhomogeneous does not make: left out" in " ".join(capsys.readouterr().err.split())

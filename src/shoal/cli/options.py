@@ -33,15 +33,19 @@ def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict
     return found
 
 
-def whole_number(text: str | None, option: str, problems: list[Problem]) -> int | None:
+def whole_number(text: str | None, option: str, problems: list[Problem], *, least: int | None = None) -> int | None:
     if text is None:
         return None
+    reason = "bad-k" if option == "-k" else "bad-option"
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
-        reason = "bad-k" if option == "-k" else "bad-option"
         problems.append(Problem(reason, f"{option} must be a whole number"))
         return None
+    if least is not None and number < least:
+        problems.append(Problem(reason, f"{option} must be at least {least}"))
+        return None
+    return number
 
 
 def whole_numbers(text: str | None, option: str, problems: list[Problem]) -> list[int]:
