@@ -104,7 +104,7 @@ class Job(BaseModel):
         if not isinstance(content, dict):
             hint = "write one setting per line, such as 'k: 10'"
             raise InputError(Problem("unreadable-job", "the job file holds no settings", hint=hint))
-        return cls.make(**content)._relative_to(path.parent)
+        return cls.make(**{str(name): value for name, value in content.items()})._relative_to(path.parent)
 
     def save(self, path: str | Path) -> None:
         """Write the job as YAML or JSON; what equals the default is left out."""

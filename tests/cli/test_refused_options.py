@@ -63,3 +63,95 @@ def test_compare_keeps_hierarchy_files(refused: Call, people: Path, tmp_path: Pa
     (tmp_path / "trees" / "sex.csv").write_text("m;*\nf;*\n")
     named = ("--hierarchies", "trees", "--csv", "trees/sex.csv")
     assert refused("compare", people, *COMPARE, *named) == (2, {"output-is-input"})
+
+
+EVALUATE = ("people.csv", "release.csv", "--quasi", "age,sex")
+
+
+@pytest.fixture
+def release(people: Path) -> Path:
+    path = people.with_name("release.csv")
+    path.write_text(people.read_text())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "reasons"),
+    [
+        ((*EVALUATE, "-k", "0"), {"bad-k"}),
+        ((*EVALUATE, "-k", "-3"), {"bad-k"}),
+        ((*EVALUATE, "--seed", "-1"), {"bad-option"}),
+        ((*EVALUATE, "--clusters", "0", "-k", "1"), {"bad-option", "bad-k"}),
+        ((*EVALUATE[:3], "age,age,sex"), {"two-roles"}),
+        ((*EVALUATE, "--report", "release.csv"), {"output-is-input"}),
+        ((*EVALUATE, "--control", "other.csv", "--report", "other.csv"), {"output-is-input"}),
+        ((*EVALUATE, "--external", "other.csv", "--report", "other.csv"), {"output-is-input"}),
+        ((*EVALUATE, "--population", "other.csv", "--report", "other.csv"), {"output-is-input"}),
+        ((*EVALUATE, "--report", "same", "--charts", "same"), {"same-output"}),
+    ],
+)
+def test_evaluate(refused: Call, release: Path, options: tuple[str, ...], reasons: set[str]) -> None:
+    release.with_name("other.csv").write_text(release.read_text())
+    assert refused("evaluate", *options) == (2, reasons)
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "x"])
+def test_inspect(refused: Call, people: Path, size: str) -> None:
+    assert refused("inspect", people, "--size", size) == (2, {"bad-option"})
+
+
+def test_verify_with_a_certificate_takes_nothing_else(
+    refused: Call, release: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certificate = release.with_name("certificate.json")
+    certificate.write_text(json.dumps({"quasi": ["sex"], "models": ["k-anonymity:5"], "hashes": {}}))
+    options = {
+        "-k": "100",
+        "--quasi": "age",
+        "--model": "l-diversity:disease:2",
+        "--person": "zip",
+        "--sensitive": "disease",
+        "--suppression-limit": "0.5",
+    }
+    for name, value in options.items():
+        assert refused("verify", release, "--certificate", certificate, name, value) == (2, {"bad-option"})
+    everything = [part for pair in options.items() for part in pair]
+    assert _run(["verify", str(release), "--certificate", str(certificate), *everything]) == 2
+    said = capsys.readouterr().err
+    assert all(f"{name} cannot be given" in said for name in options)
+
+
+ANONYMIZE = ("-o", "out.csv", "--quasi", "age,sex")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "reasons"),
+    [
+        ((*ANONYMIZE, "-k", "5", "--effort", "inf"), 2, {"bad-parameter"}),
+        ((*ANONYMIZE, "-k", "5", "--effort", "nan"), 2, {"bad-parameter"}),
+        ((*ANONYMIZE, "-k", "5", "--parameter", "a=["), 2, {"unknown-parameter"}),
+        ((*ANONYMIZE[:3], "age\nsex", "-k", "5"), 2, {"unknown-column"}),
+        ((*ANONYMIZE, "-k", "9" * 20), 3, {"too-few-records"}),
+        ((*ANONYMIZE, "--model", f"qid:age:{'9' * 20}"), 3, {"too-few-records"}),
+        ((*ANONYMIZE, "--model", f"xy-anonymity:zip:{'9' * 20}"), 3, {"too-few-values"}),
+        ((*ANONYMIZE, "--model", f"k-anonymity:{'9' * 20}:zip"), 3, {"too-few-values"}),
+        ((*ANONYMIZE, "--model", f"k-map:{'9' * 20}", "--population", "people.csv"), 3, {"requirement-impossible"}),
+        ((*ANONYMIZE, "-k", "5", "--algorithm", "tdr", "--parameter", "class_column=0"), 2, {"unknown-class-column"}),
+        ((*ANONYMIZE, "-k", "5", "--algorithm", "dbca-cm", "--parameter", "class_column=0"), 2, {"unknown-column"}),
+    ],
+)
+def test_anonymize(refused: Call, people: Path, options: tuple[str, ...], code: int, reasons: set[str]) -> None:
+    assert refused("anonymize", people, *options) == (code, reasons)
+
+
+@pytest.mark.parametrize(
+    ("content", "reasons"),
+    [
+        ("1: 2\nk: 5\n", {"unknown-setting"}),
+        ("yes: 2\nk: x\n", {"unknown-setting", "bad-k"}),
+        ("algorithm: tdr\nk: 5\nquasi: [age]\nparameters: {class_column: 0}\n", {"bad-parameter"}),
+    ],
+)
+def test_job_files(refused: Call, people: Path, tmp_path: Path, content: str, reasons: set[str]) -> None:
+    (tmp_path / "job.yaml").write_text(content)
+    assert refused("anonymize", people, "-o", "out.csv", "--job", "job.yaml") == (2, reasons)

@@ -119,13 +119,18 @@ def anonymize(
 
 
 def _typed(parameters: dict[str, str]) -> dict[str, Any]:
-    """`true`, `3` and `0.5` are what they look like; anything else is text."""
-    if not parameters:
-        return {}
+    """`true`, `3` and `0.5` are what they look like; anything else is text, and so is the name of a column."""
+    return {name: text if name.endswith("_column") else _read_value(text) for name, text in parameters.items()}
+
+
+def _read_value(text: str) -> Any:
     import yaml
 
-    read = {name: yaml.safe_load(text) for name, text in parameters.items()}
-    return {name: value if isinstance(value, bool | int | float) else parameters[name] for name, value in read.items()}
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
 
 
 def _trace(stage: str, value: Any) -> None:
@@ -143,6 +148,7 @@ def _trace(stage: str, value: Any) -> None:
 def print_result(result: Result, output: Path | None) -> None:
     """A summary that a person understands."""
     certificate, risk = result.certificate, result.risk
+    smallest = certificate["smallest_class"]  # None: there is no group, every record is suppressed
     print_table(
         "Release",
         ("", ""),
@@ -150,7 +156,7 @@ def print_result(result: Result, output: Path | None) -> None:
             ("Records", f"{certificate['records']['released']:,}"),
             ("Suppressed records", f"{certificate['records']['suppressed']:,}"),
             ("Groups of records that look the same", f"{certificate['classes']:,}"),
-            ("Smallest group (k reached)", f"{certificate['smallest_class']:,}"),
+            ("Smallest group (k reached)", "-" if smallest is None else f"{smallest:,}"),
             ("Information lost (GCP, 0 to 1)", f"{result.metrics['gcp']:.4f}"),
             *_bound_rows(result),
         ],
