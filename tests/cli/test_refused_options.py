@@ -155,3 +155,24 @@ def test_anonymize(refused: Call, people: Path, options: tuple[str, ...], code: 
 def test_job_files(refused: Call, people: Path, tmp_path: Path, content: str, reasons: set[str]) -> None:
     (tmp_path / "job.yaml").write_text(content)
     assert refused("anonymize", people, "-o", "out.csv", "--job", "job.yaml") == (2, reasons)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "reasons"),
+    [
+        (("-k", "1"), 2, {"bad-k"}),
+        (("-k", "1", "--patients", "0", "--seed", "-1"), 2, {"bad-k", "bad-option"}),
+        (("-k", "5", "--patients", "3"), 3, {"too-few-records"}),
+        (("--patients", "20", "--seed", "-1"), 2, {"bad-option"}),
+    ],
+)
+def test_demo(refused: Call, tmp_path: Path, options: tuple[str, ...], code: int, reasons: set[str]) -> None:
+    assert refused("demo", "-o", "new/demo", *options) == (code, reasons)
+    assert not (tmp_path / "new").exists()
+
+
+def test_demo_keeps_what_was_there(refused: Call, tmp_path: Path) -> None:
+    (tmp_path / "demo" / "report.html").mkdir(parents=True)
+    (tmp_path / "demo" / "patients.csv").write_text("mine\n")
+    assert refused("demo", "-o", "demo", "--patients", "30", "-k", "5") == (2, {"not-writable"})
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {"report.html", "patients.csv"}
