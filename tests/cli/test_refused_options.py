@@ -176,3 +176,29 @@ def test_demo_keeps_what_was_there(refused: Call, tmp_path: Path) -> None:
     (tmp_path / "demo" / "patients.csv").write_text("mine\n")
     assert refused("demo", "-o", "demo", "--patients", "30", "-k", "5") == (2, {"not-writable"})
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {"report.html", "patients.csv"}
+
+
+CLUSTER = ("-o", "out.csv", "--quasi", "age,sex")
+
+
+@pytest.mark.parametrize(
+    ("options", "reasons"),
+    [
+        ((*CLUSTER, "-k", "0"), {"bad-k"}),
+        ((*CLUSTER, "-k", "1", "--clusters", "0", "--seed", "-1"), {"bad-k", "bad-option"}),
+        ((*CLUSTER, "--clusters", "0"), {"bad-option"}),
+        ((*CLUSTER, "--seed", "-1"), {"bad-option"}),
+        ((*CLUSTER, "--sweep", "1,5"), {"bad-threshold"}),
+        ((*CLUSTER[:3], "age,age"), {"two-roles"}),
+        ((*CLUSTER, "--details", "out.csv"), {"same-output"}),
+        ((*CLUSTER, "--report", "./out.csv"), {"same-output"}),
+        ((*CLUSTER, "--details", "people.csv"), {"output-is-input"}),
+        ((*CLUSTER, "--hierarchies", "trees", "--report", "trees/sex.csv"), {"output-is-input"}),
+    ],
+)
+def test_cluster_release(
+    refused: Call, people: Path, tmp_path: Path, options: tuple[str, ...], reasons: set[str]
+) -> None:
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "sex.csv").write_text("m;*\nf;*\n")
+    assert refused("cluster-release", people, *options) == (2, reasons)

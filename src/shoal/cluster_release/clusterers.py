@@ -20,6 +20,7 @@ Labels = NDArray[np.int32]
 Clusterer = Callable[[Points, int, int], ArrayLike]
 
 CLUSTERERS = ("kmeans", "bisecting")
+LARGE_SEED = 2**32
 STARTS = 10  # k-means begins anew this many times and keeps the tightest result
 
 
@@ -53,6 +54,8 @@ def _run_named(features: Features, name: str, clusters: int, seed: int) -> NDArr
     if name not in CLUSTERERS:
         message = f"there is no clusterer '{name}'"
         raise InputError(Problem("unknown-clusterer", message, hint=did_you_mean(name, CLUSTERERS)))
+    if seed < 0:
+        raise InputError(Problem("bad-seed", "the seed must be at least 0"))
     try:
         from sklearn.exceptions import ConvergenceWarning
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -70,6 +73,8 @@ def _run_named(features: Features, name: str, clusters: int, seed: int) -> NDArr
 def _estimator(name: str, clusters: int, seed: int) -> Any:
     from sklearn.cluster import BisectingKMeans, KMeans
 
+    if seed >= LARGE_SEED:  # scikit-learn takes 32 bits
+        seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
     if name == "kmeans":
         return KMeans(clusters, n_init=STARTS, random_state=seed)
     return BisectingKMeans(clusters, n_init=STARTS, random_state=seed, bisecting_strategy="largest_cluster")
