@@ -44,6 +44,9 @@ def anonymize(
     if isinstance(algorithm, Algorithm):
         _check_registered(algorithm, "parameters" in settings)
         settings["parameters"] = algorithm.parameters()
+        label = settings["parameters"].get("class_column")
+        if label is not None and not {"class", "class_column"} & settings.keys():
+            settings["class_column"] = label  # so that the column is read, as if it were named here
         algorithm = algorithm.name
     job = Job.make(
         quasi=as_names(quasi),

@@ -23,7 +23,6 @@ from shoal.evaluate.compare import Record, Task, compare, grid, record_of, resul
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.job import Job
-from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_models
 from shoal.pipeline import check, run
@@ -87,9 +86,10 @@ def without_priorities(job: Job, algorithms: Sequence[str]) -> list[str]:
 def not_by_classes(job: Job, algorithms: Sequence[str]) -> list[str]:
     """The algorithms of a comparison that make no classes, if the job asks for something that needs classes."""
     try:
-        plain = Requirement.of(parse_models(job.models)).size_only
+        models = parse_models(job.models)
     except InputError:
         return []  # told with all other problems
+    plain = all(model.size_only and not model.class_columns() for model in models)
     if plain and job.person is None and job.suppression_limit == 0:
         return []
     known = [name for name in dict.fromkeys(algorithms) if name in algorithm_names()]
@@ -177,10 +177,12 @@ def comparison_fingerprint(job: Job, usefulness: bool = False) -> str:
 
 def _hierarchy_hashes(job: Job) -> dict[str, Any]:
     """A file's bytes, a tree's digest, or the description itself."""
-    given = job.hierarchies
-    specs: Mapping[str, Any] = (
-        find_hierarchy_files(given, [*job.quasi, *job.sensitive]) if isinstance(given, Path) else given
-    )
+    specs: Mapping[str, Any]
+    if isinstance(job.hierarchies, Path):
+        looked_at = [column for model in parse_models(job.models) for column in model.columns()]
+        specs = find_hierarchy_files(job.hierarchies, [*job.quasi, *job.sensitive, *looked_at])
+    else:
+        specs = job.hierarchies
     return {name: _spec_hash(spec) for name, spec in specs.items()}
 
 

@@ -153,3 +153,12 @@ def test_a_single_name_is_a_list_of_one(people: pl.DataFrame) -> None:
     ]
     assert made[0].equals(made[1])
     assert "name" not in made[0].columns
+
+
+def test_the_label_of_an_algorithm_object_is_read(people: pl.DataFrame) -> None:
+    from shoal.algorithms.tdr import Tdr
+
+    given = shoal.anonymize(people, **SETTINGS, algorithm=Tdr(class_column="disease"))
+    named = shoal.anonymize(people, **SETTINGS, algorithm="tdr", class_column="disease")
+    assert given.release.equals(named.release)
+    assert given.certificate["job"]["class"] == "disease"

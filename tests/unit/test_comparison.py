@@ -79,7 +79,8 @@ def test_every_problem_is_told_before_any_run(job: Job, tmp_path: Path) -> None:
     ("settings", "left_out"),
     [
         ({}, []),
-        ({"models": ("qid:age:5",)}, []),
+        ({"models": ("k-anonymity:5",)}, []),
+        ({"models": ("qid:age:5",)}, ["nonhomogeneous"]),
         ({"models": ("l-diversity:disease:2",)}, ["nonhomogeneous"]),
         ({"person": "age"}, ["nonhomogeneous"]),
         ({"suppression_limit": 0.1}, ["nonhomogeneous"]),

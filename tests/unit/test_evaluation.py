@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.evaluate.evaluate import EvaluationOptions
+from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
 from shoal.evaluation import changed_columns, evaluate_files
 
 
@@ -51,3 +51,13 @@ def test_wrong_settings_are_told_together(tables: tuple[Path, Path], tmp_path: P
     with pytest.raises(InputError) as refused:
         evaluate_files(*tables, quasi=["age", "age"], options=options, clusters=0, control=tmp_path / "nowhere.csv")
     assert set(refused.value.reasons) == {"bad-k", "bad-seed", "two-roles", "bad-clusters", "no-such-file"}
+
+
+def test_seeds_of_any_size_and_a_single_name(tables: tuple[Path, Path]) -> None:
+    frame = pl.read_csv(tables[0])
+    options = EvaluationOptions(class_column="pay", seed=2**40, parts=("models",))
+    found = [evaluate_release(frame, frame, quasi, options) for quasi in ("age", ["age"])]
+    assert found[0].quasi == ("age",)
+    assert found[0].models == found[1].models
+    assert found[0].models is not None
+    assert found[0].models["results"]

@@ -20,7 +20,6 @@ Labels = NDArray[np.int32]
 Clusterer = Callable[[Points, int, int], ArrayLike]
 
 CLUSTERERS = ("kmeans", "bisecting")
-LARGE_SEED = 2**32
 STARTS = 10  # k-means begins anew this many times and keeps the tightest result
 
 
@@ -73,8 +72,7 @@ def _run_named(features: Features, name: str, clusters: int, seed: int) -> NDArr
 def _estimator(name: str, clusters: int, seed: int) -> Any:
     from sklearn.cluster import BisectingKMeans, KMeans
 
-    if seed >= LARGE_SEED:  # scikit-learn takes 32 bits
-        seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    seed %= 2**32  # scikit-learn takes no larger one
     if name == "kmeans":
         return KMeans(clusters, n_init=STARTS, random_state=seed)
     return BisectingKMeans(clusters, n_init=STARTS, random_state=seed, bisecting_strategy="largest_cluster")
