@@ -206,3 +206,8 @@ def test_cluster_release(
     (tmp_path / "trees").mkdir()
     (tmp_path / "trees" / "sex.csv").write_text("m;*\nf;*\n")
     assert refused("cluster-release", people, *options) == (2, reasons)
+
+
+def test_the_job_file_is_not_overwritten(refused: Call, people: Path, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text("input: people.csv\nquasi: [age]\nk: 5\noutput: out.csv\n")
+    assert refused("anonymize", "--job", "job.yaml", "--report", "./job.yaml") == (2, {"output-is-input"})

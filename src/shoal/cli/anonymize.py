@@ -68,6 +68,7 @@ def anonymize(
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
     reading = begin_reading(data if job is None else None, {**csv, "missing": tuple(missing or ())})
     from shoal.pipeline import run
+    from shoal.tables.atomic import check_outputs
 
     problems: list[Problem] = []
     settings: dict[str, Any] = {
@@ -99,6 +100,9 @@ def anonymize(
         "report": report,
     }
     made = options.make_job(job, settings, problems)
+    if job is not None:
+        found = check_outputs((made.output, made.certificate, made.report), (job,))
+        problems += [problem for problem in found if problem.reason == "output-is-input"]  # the rest is found later
     if made.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     bar = ProgressBar(quiet or as_json)
