@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.algorithms.base import Algorithm
+from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.errors import InputError, Problem
 from shoal.job import Job
 from shoal.models.base import Model
 from shoal.pipeline import run_frame
 from shoal.progress import ProgressCallback, silent
 from shoal.result import Result
+from shoal.tables.schema import as_names
 
 
 def anonymize(
@@ -40,13 +42,17 @@ def anonymize(
         raise InputError(Problem("no-input", "no frame is given"))
     objects = tuple(model for model in models if isinstance(model, Model))
     if isinstance(algorithm, Algorithm):
+        _check_registered(algorithm, "parameters" in settings)
         settings["parameters"] = algorithm.parameters()
+        label = settings["parameters"].get("class_column")
+        if label is not None and not {"class", "class_column"} & settings.keys():
+            settings["class_column"] = label  # so that the column is read, as if it were named here
         algorithm = algorithm.name
     job = Job.make(
-        quasi=_tuple(quasi),
+        quasi=as_names(quasi),
         k=k,
-        sensitive=_tuple(sensitive),
-        identifiers=_tuple(identifiers),
+        sensitive=as_names(sensitive),
+        identifiers=as_names(identifiers),
         models=tuple(model for model in models if not isinstance(model, Model)),
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
         algorithm=algorithm,
@@ -56,6 +62,16 @@ def anonymize(
     return run_frame(job, frame, models=objects, progress=progress)
 
 
-def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:
-    """A single name is meant as a list of one."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def _check_registered(algorithm: Algorithm, with_parameters: bool) -> None:
+    """A job names its algorithm, so that the release can be made again: only what the name stands for can run."""
+    name = algorithm.name
+    problems = []
+    if name not in algorithm_names() or type(algorithm) is not algorithm_class(name):
+        message = f"'{type(algorithm).__name__}' is not the algorithm that is called '{name}' here"
+        hint = "give one of those that 'shoal algorithms' lists; try your own with shoal.testing.check_algorithm"
+        problems.append(Problem("unknown-algorithm", message, hint=hint))
+    if with_parameters:
+        message = "an algorithm that is given as an object has its parameters already"
+        problems.append(Problem("bad-parameter", message, hint="leave out 'parameters', or name the algorithm"))
+    if problems:
+        raise InputError(problems)

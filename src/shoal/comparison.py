@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import multiprocessing
+import pickle
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +19,12 @@ from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.certificate import job_hash
 from shoal.check_job import check_table
 from shoal.errors import InputError, Problem, ShoalError
-from shoal.evaluate.compare import Record, Task, compare, grid, record_of
+from shoal.evaluate.compare import Record, Task, compare, grid, record_of, results_problems
+from shoal.hierarchies.files import find_hierarchy_files
+from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.job import Job
+from shoal.models.k_anonymity import KAnonymity
+from shoal.models.registry import parse_models
 from shoal.pipeline import check, run
 from shoal.progress import ProgressCallback, silent
 from shoal.tables.files import sha256_of_file
@@ -76,6 +83,19 @@ def without_priorities(job: Job, algorithms: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(algorithms) if job.priorities and not _with_algorithm(job, name).priorities]
 
 
+def not_by_classes(job: Job, algorithms: Sequence[str]) -> list[str]:
+    """The algorithms of a comparison that make no classes, if the job asks for something that needs classes."""
+    try:
+        models = parse_models(job.models)
+    except InputError:
+        return []  # told with all other problems
+    plain = all(model.size_only and not model.class_columns() for model in models)
+    if plain and job.person is None and job.suppression_limit == 0:
+        return []
+    known = [name for name in dict.fromkeys(algorithms) if name in algorithm_names()]
+    return [name for name in known if not algorithm_class(name).class_based]
+
+
 def _usefulness(job: Job, result: Any, seconds: float) -> Record:
     from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
     from shoal.tables.files import read_table
@@ -110,7 +130,11 @@ def compare_algorithms(
 
     `earlier` are problems the caller has already found; they are raised together with all others.
     """
-    problems = list(earlier)
+    problems = [*earlier, *_bad_ks(ks)]
+    if results is not None:
+        problems += results_problems(results, [job.input] if job.input is not None else [])
+    if not algorithms:
+        problems.append(Problem("no-algorithm", "no algorithm is named", hint="see 'shoal algorithms'"))
     largest = max(ks, default=2)  # no k at all is among the earlier problems
     for name in dict.fromkeys(algorithms):
         try:
@@ -120,9 +144,56 @@ def compare_algorithms(
         except ShoalError:
             continue  # what a single run cannot meet is told in its line
     if problems:
-        raise InputError(problems)
-    assert job.input is not None
-    fingerprint = job_hash({"job": job.public(), "input": sha256_of_file(job.input), "usefulness": usefulness})
+        raise InputError(dict.fromkeys(problems))
     tasks = grid(algorithms, ks, job.seed)
     work = OneRun(job, usefulness)
+    fingerprint = comparison_fingerprint(job, usefulness)
     return compare(work, tasks, fingerprint=fingerprint, results=results, processes=processes, progress=progress)
+
+
+def _bad_ks(ks: Sequence[int]) -> list[Problem]:
+    problems = []
+    for k in dict.fromkeys(ks):
+        try:
+            KAnonymity(k)
+        except ValueError as error:
+            problems.append(Problem("bad-k", str(error)))
+    return problems
+
+
+def comparison_fingerprint(job: Job, usefulness: bool = False) -> str:
+    """A hash of all that decides the numbers of a comparison besides algorithm, k and seed: files by their bytes."""
+    assert job.input is not None
+    content = {
+        "job": job.public(),
+        "models": list(job.models),
+        "hierarchies": _hierarchy_hashes(job),
+        "input": sha256_of_file(job.input),
+        "population": sha256_of_file(job.population) if job.population is not None else None,
+        "usefulness": usefulness,
+    }
+    return job_hash(content)
+
+
+def _hierarchy_hashes(job: Job) -> dict[str, Any]:
+    """A file's bytes, a tree's digest, or the description itself."""
+    specs: Mapping[str, Any]
+    if isinstance(job.hierarchies, Path):
+        looked_at = [column for model in parse_models(job.models) for column in model.columns()]
+        specs = find_hierarchy_files(job.hierarchies, [*job.quasi, *job.sensitive, *looked_at])
+    else:
+        specs = job.hierarchies
+    return {name: _spec_hash(spec) for name, spec in specs.items()}
+
+
+def _spec_hash(spec: Any) -> str:
+    if isinstance(spec, Hierarchy):
+        return spec.digest()
+    if isinstance(spec, str | Path) and Path(spec).is_file():
+        return sha256_of_file(Path(spec))
+    return hashlib.sha256(json.dumps(spec, default=_object_hash).encode()).hexdigest()
+
+
+def _object_hash(given: Any) -> str:
+    """For frames and the like; a process of its own gets them as these bytes too."""
+    return hashlib.sha256(pickle.dumps(given)).hexdigest()

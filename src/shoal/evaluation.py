@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,9 +41,11 @@ def evaluate_files(
 ) -> Evaluation:
     """Evaluate a released file. Without `quasi` every common column that differs is taken.
 
-    With `clusters`, both tables are clustered on their common columns and the two clusterings compared.
+    With `clusters`, both tables are clustered on their common columns and the two clusterings compared, record by
+    record; that is left out if the rows do not belong together.
     """
     problems = [*earlier, *(python_problems(anonymeter) if anonymeter is not None else [])]
+    problems += _setting_problems(quasi, options, clusters)
     csv = CsvOptions(missing=missing)
     frames: dict[str, pl.DataFrame | None] = {}
     for name, path in (
@@ -60,7 +63,7 @@ def evaluate_files(
                 problems += error.problems
     first, second = frames["original"], frames["release"]
     if first is not None and second is not None and not quasi:
-        quasi = changed_columns(first, second)
+        quasi = changed_columns(first, second, options.same_order)
         if not quasi:
             hint = "name the quasi-identifiers with --quasi"
             problems.append(Problem("no-quasi-identifier", "no column differs between original and release", hint=hint))
@@ -86,9 +89,27 @@ def evaluate_files(
         anonymeter=anonymeter,
         progress=progress,
     )
-    if clusters is not None:
-        evaluation = replace(evaluation, clusters=_clusters(first, second, trees, missing, clusters, options.seed))
-    return evaluation
+    if clusters is None:
+        return evaluation
+    if not options.same_order or first.height != second.height:
+        reason = "the rows of release and original do not belong together"
+        return replace(evaluation, clusters={"skipped": reason})
+    return replace(evaluation, clusters=_clusters(first, second, trees, missing, clusters, options.seed))
+
+
+def _setting_problems(quasi: Sequence[str], options: EvaluationOptions, clusters: int | None) -> list[Problem]:
+    problems = [
+        Problem("two-roles", "the quasi-identifiers name the column twice", name)
+        for name, times in Counter(quasi).items()
+        if times > 1
+    ]
+    if options.k is not None and options.k < 2:
+        problems.append(Problem("bad-k", f"k must be at least 2, not {options.k}"))
+    if options.seed < 0:
+        problems.append(Problem("bad-seed", "the seed must be at least 0"))
+    if clusters is not None and clusters < 1:
+        problems.append(Problem("bad-clusters", f"the number of clusters must be at least 1, not {clusters}"))
+    return problems
 
 
 def _clusters(
@@ -105,16 +126,20 @@ def _clusters(
     return {**found, "clusters": clusters, "records": original.height}
 
 
-def changed_columns(original: pl.DataFrame, release: pl.DataFrame) -> list[str]:
-    """The common columns whose values are not the same: what a tool generalized."""
+def changed_columns(original: pl.DataFrame, release: pl.DataFrame, same_order: bool = True) -> list[str]:
+    """The common columns whose values are not the same: what a tool generalized.
+
+    Rows in another order are no change: then it counts which values there are, and how often.
+    """
+
+    def values(column: pl.Series) -> pl.Series:
+        texts = column.cast(pl.String)
+        return texts if same_order else texts.sort()
+
     common = [name for name in original.columns if name in release.columns]
     if original.height != release.height:
         return common
-    return [
-        name
-        for name in common
-        if not original[name].cast(pl.String).equals(release[name].cast(pl.String), null_equal=True)
-    ]
+    return [name for name in common if not values(original[name]).equals(values(release[name]), null_equal=True)]
 
 
 def certificate_summary(path: Path, release: Path) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -104,14 +106,19 @@ class Job(BaseModel):
         if not isinstance(content, dict):
             hint = "write one setting per line, such as 'k: 10'"
             raise InputError(Problem("unreadable-job", "the job file holds no settings", hint=hint))
-        return cls.make(**content)._relative_to(path.parent)
+        return cls.make(**{str(name): value for name, value in content.items()})._relative_to(path.parent)
 
     def save(self, path: str | Path) -> None:
-        """Write the job as YAML or JSON; what equals the default is left out."""
+        """Write the job as YAML or JSON; what equals the default is left out.
+
+        Paths are written as seen from the job file, so that loading it finds the same files. A path that is absolute
+        stays so, unless it is below the folder of the job file.
+        """
         import yaml
 
-        content = json.loads(self.model_dump_json(by_alias=True, exclude_defaults=True))
         path = Path(path)
+        seen = self._with_paths(lambda file: _seen_from(path.parent, file))
+        content = json.loads(seen.model_dump_json(by_alias=True, exclude_defaults=True))
         if path.suffix == ".json":
             path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         else:
@@ -157,19 +164,37 @@ class Job(BaseModel):
 
     def _relative_to(self, folder: Path) -> Job:
         """Paths in a job file are meant from where the file is."""
+        return self._with_paths(lambda path: folder / path)
+
+    def _with_paths(self, change: Callable[[Path], Path]) -> Job:
+        """The job with every path in it changed; a text that ends like a file name is the path of a hierarchy."""
         changes: dict[str, Any] = {
-            name: folder / path
+            name: change(path)
             for name in ("input", "output", "population", "certificate", "report")
             if (path := getattr(self, name)) is not None
         }
         if isinstance(self.hierarchies, Path):
-            changes["hierarchies"] = folder / self.hierarchies
+            changes["hierarchies"] = change(self.hierarchies)
         else:
             changes["hierarchies"] = {
-                column: str(folder / spec) if isinstance(spec, str) and Path(spec).suffix else spec
+                column: str(change(Path(spec)))
+                if isinstance(spec, Path) or (isinstance(spec, str) and Path(spec).suffix)
+                else spec
                 for column, spec in self.hierarchies.items()
             }
         return self.model_copy(update=changes)
+
+
+def _seen_from(folder: Path, path: Path) -> Path:
+    """The way from a folder to a file, through real folders: `..` leads out of the place that a link points to."""
+    here = Path(os.path.realpath(folder))
+    there = Path(os.path.realpath(path.parent)) / path.name
+    if path.is_absolute() and not there.is_relative_to(here):
+        return path
+    try:
+        return Path(os.path.relpath(there, here))
+    except ValueError:  # on another drive
+        return there
 
 
 def _is_number(given: Any) -> bool:

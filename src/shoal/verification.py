@@ -32,11 +32,12 @@ def verify(
     """Check a released frame: k-anonymity if k is given, and the given models (objects or their text form)."""
     problems: list[Problem] = []
     wanted = _models(k, models, problems)
+    quasi = [quasi] if isinstance(quasi, str) else list(quasi)  # a single name is meant as a list of one
     frame, _ = to_polars(release)
     problems += _unknown_columns(frame.columns, quasi)
     if problems:
         raise InputError(problems)
-    return verify_release(frame, list(quasi), wanted, **options)
+    return verify_release(frame, quasi, wanted, **options)
 
 
 def verify_file(

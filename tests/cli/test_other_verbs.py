@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from shoal.algorithms.registry import algorithm_names
+from shoal.cli.main import _run
+from shoal.cli.output import print_error, print_note, print_table, print_text
+from shoal.errors import InputError, Problem
+from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
+from shoal.tables.files import read_table
+
 
 def test_demo(shoal, tmp_path: Path) -> None:
     outcome = shoal("demo", "--patients", "400", "-k", "5")
@@ -162,3 +169,81 @@ def test_evaluate_with_control_certificate_and_charts(shoal, people: Path, tmp_p
     assert other.reasons == {"other-release"}
     lacking = shoal("evaluate", people, "out.csv", "--anonymeter", "no-such-python", "--json")
     assert (lacking.code, lacking.reasons) == (2, {"no-anonymeter"})
+
+
+def test_compare_takes_finished_runs_only_from_the_same_comparison(shoal, people: Path, tmp_path: Path) -> None:
+    arguments = ("compare", people, "--quasi", "age,zip,sex", "--algorithms", "mondrian", "-k", "5")
+    resume = ("--resume", "runs.jsonl", "--json")
+    shoal(*arguments, *resume)
+    strict = ("--model", "distinct-l:disease:5")
+    resumed, alone = shoal(*arguments, *strict, *resume), shoal(*arguments, *strict, "--json")
+    assert resumed.json["runs"][0]["gcp"] == alone.json["runs"][0]["gcp"]
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 2
+
+
+def test_compare_all_leaves_out_what_cannot_take_the_models(
+    people: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr("shoal.comparison.compare_algorithms", lambda job, names, *_, **__: taken.extend(names) or [])
+    arguments = ["compare", str(people), "--quasi", "age", "--algorithms", "all", "-k", "2"]
+    assert _run(arguments) == 0
+    assert set(taken) == set(algorithm_names())
+    taken.clear()
+    assert _run([*arguments, "--model", "l-diversity:disease:2"]) == 0
+    assert set(taken) == set(algorithm_names()) - {"nonhomogeneous"}
+    assert "nonhomogeneous does not make: left out" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_certificate_tells_how_the_risk_is_counted(shoal, people: Path, tmp_path: Path) -> None:
+    made = shoal(
+        *("anonymize", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--certificate", "c.json"),
+        *("--algorithm", "nonhomogeneous", "--json"),
+    )
+    assert made.code == 0, made.err
+    arguments = ("evaluate", people, "out.csv", "--quasi", "age,zip,sex", "--certificate", "c.json")
+    found = shoal(*arguments, "--json")
+    assert found.json["risk"]["basis"] == "candidates"
+    options = EvaluationOptions(class_based=False, parts=("risk",))
+    tables = (read_table(people).frame, read_table(tmp_path / "out.csv").frame)
+    counted = evaluate_release(*tables, ["age", "zip", "sex"], options)
+    assert found.json["risk"]["after"] == counted.risk["after"]
+    assert found.json["risk"]["after"]["highest"] <= 1 / 5
+    assert "fewest records that fit a person" in shoal(*arguments).out
+
+
+def test_everything_suppressed_is_shown(shoal, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("a,b\n" + "".join(f"x{n},y{n}\n" for n in range(4)))
+    made = shoal("anonymize", "few.csv", "-o", "out.csv", "--quasi", "a,b", "-k", "4", "--suppression-limit", "1")
+    assert made.code == 0, made.err
+    assert "Smallest group (k reached)                 -" in made.out
+    assert (tmp_path / "out.csv").read_text() == "a,b\n" + "*,*\n" * 4
+
+
+def test_an_option_of_the_file_leaves_the_others_of_the_job(shoal, tmp_path: Path) -> None:
+    rows = "".join(f"{20 + n % 2}|é{n % 2}|x\n" for n in range(20))
+    (tmp_path / "odd.csv").write_bytes(rows.encode("latin-1"))
+    job = 'input: odd.csv\nquasi: [column_1]\nk: 2\ncsv: {delimiter: "|", header: false, encoding: utf-8}\n'
+    (tmp_path / "job.yaml").write_text(job)
+    made = shoal("anonymize", "--job", "job.yaml", "--encoding", "latin-1", "-o", "out.csv", "--json")
+    assert made.code == 0, made.err
+    csv_settings = made.json["certificate"]["job"]["csv"]
+    assert csv_settings == {"delimiter": "|", "header": False, "encoding": "latin-1"}
+
+
+def test_names_between_colons_stay_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("of :id:", ("in :a:",), [("xy-anonymity:id:3",)])
+    print_text("written: :a:")
+    print_note("failed: :a:")
+    print_error(InputError(Problem("bad", "in :a:", "the :id: column", "not :a:")))
+    said = capsys.readouterr()
+    for text in ("of :id:", "in :a:", "xy-anonymity:id:3", "written: :a:"):
+        assert text in said.out
+    for text in ("failed: :a:", "in :a:", "the :id: column", "not :a:"):
+        assert text in said.err
+
+
+def test_models_explained_as_json(shoal) -> None:
+    found = shoal("models", "--explain", "k-map", "--json").json
+    assert (found["name"], found["monotone"]) == ("k-map", True)
+    assert found["stops"]

@@ -119,3 +119,46 @@ def test_ordered_categories_and_trace(people: pl.DataFrame) -> None:
         "[small, large]",
     }
     assert list(seen) == ["read", "encode", "cluster", "recode", "verify", "evaluate"]
+
+
+def test_an_algorithm_object_runs_itself_or_nothing(people: pl.DataFrame) -> None:
+    from shoal.algorithms.base import Clustering
+    from shoal.algorithms.mondrian import Mondrian
+
+    class Changed(Mondrian):
+        def cluster(self, table, requirement, context):
+            return Clustering(np.zeros(table.records, dtype=np.int32))
+
+    class Own(Mondrian):
+        name = "own"
+
+    for algorithm in (Changed(), Own()):
+        with pytest.raises(InputError) as refused:
+            shoal.anonymize(people, **SETTINGS, algorithm=algorithm, parameters={"strict": False})
+        assert refused.value.reasons == ("unknown-algorithm", "bad-parameter")
+    given = shoal.anonymize(people, **SETTINGS, algorithm=Mondrian(strict=False))
+    named = shoal.anonymize(people, **SETTINGS, algorithm="mondrian", parameters={"strict": False})
+    assert given.release.equals(named.release)
+    assert not given.release.equals(shoal.anonymize(people, **SETTINGS, algorithm="mondrian").release)
+
+
+def test_a_single_name_is_a_list_of_one(people: pl.DataFrame) -> None:
+    assert shoal.verify(people, quasi="sex", k=5).as_dict() == shoal.verify(people, quasi=["sex"], k=5).as_dict()
+    assert not shoal.verify(people, quasi="name", k=5).passed
+    made = [
+        shoal.publish_for_clustering(
+            people, quasi=quasi, identifiers=identifiers, cluster_on=clustered, clusters=2, h=5
+        ).release
+        for quasi, identifiers, clustered in (("age", "name", "age"), (["age"], ["name"], ["age"]))
+    ]
+    assert made[0].equals(made[1])
+    assert "name" not in made[0].columns
+
+
+def test_the_label_of_an_algorithm_object_is_read(people: pl.DataFrame) -> None:
+    from shoal.algorithms.tdr import Tdr
+
+    given = shoal.anonymize(people, **SETTINGS, algorithm=Tdr(class_column="disease"))
+    named = shoal.anonymize(people, **SETTINGS, algorithm="tdr", class_column="disease")
+    assert given.release.equals(named.release)
+    assert given.certificate["job"]["class"] == "disease"

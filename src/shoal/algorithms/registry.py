@@ -52,6 +52,12 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         for given in parameters
         if given not in known
     ]
+    texts = [item.name for item in fields(kind) if item.type in ("str", "str | None")]
+    problems += [
+        Problem("bad-parameter", f"algorithm '{name}': the parameter '{given}' must be text")
+        for given, value in parameters.items()
+        if given in texts and not isinstance(value, str | None)
+    ]
     if problems:
         raise InputError(problems)
     try:

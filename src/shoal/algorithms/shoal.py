@@ -58,7 +58,7 @@ class Shoal(Algorithm):
     def __post_init__(self) -> None:
         if isinstance(self.effort, str) and self.effort not in _EFFORTS:
             raise ValueError("effort must be low, default, high or a positive number")
-        if not isinstance(self.effort, str) and not self.effort > 0:
+        if not isinstance(self.effort, str) and not 0 < self.effort < float("inf"):
             raise ValueError("effort must be low, default, high or a positive number")
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}")

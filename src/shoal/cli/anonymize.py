@@ -68,6 +68,7 @@ def anonymize(
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
     reading = begin_reading(data if job is None else None, {**csv, "missing": tuple(missing or ())})
     from shoal.pipeline import run
+    from shoal.tables.atomic import check_outputs
 
     problems: list[Problem] = []
     settings: dict[str, Any] = {
@@ -99,6 +100,9 @@ def anonymize(
         "report": report,
     }
     made = options.make_job(job, settings, problems)
+    if job is not None:
+        found = check_outputs((made.output, made.certificate, made.report), (job,))
+        problems += [problem for problem in found if problem.reason == "output-is-input"]  # the rest is found later
     if made.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     bar = ProgressBar(quiet or as_json)
@@ -119,13 +123,18 @@ def anonymize(
 
 
 def _typed(parameters: dict[str, str]) -> dict[str, Any]:
-    """`true`, `3` and `0.5` are what they look like; anything else is text."""
-    if not parameters:
-        return {}
+    """`true`, `3` and `0.5` are what they look like; anything else is text, and so is the name of a column."""
+    return {name: text if name.endswith("_column") else _read_value(text) for name, text in parameters.items()}
+
+
+def _read_value(text: str) -> Any:
     import yaml
 
-    read = {name: yaml.safe_load(text) for name, text in parameters.items()}
-    return {name: value if isinstance(value, bool | int | float) else parameters[name] for name, value in read.items()}
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
 
 
 def _trace(stage: str, value: Any) -> None:
@@ -143,6 +152,7 @@ def _trace(stage: str, value: Any) -> None:
 def print_result(result: Result, output: Path | None) -> None:
     """A summary that a person understands."""
     certificate, risk = result.certificate, result.risk
+    smallest = certificate["smallest_class"]  # None: there is no group, every record is suppressed
     print_table(
         "Release",
         ("", ""),
@@ -150,7 +160,7 @@ def print_result(result: Result, output: Path | None) -> None:
             ("Records", f"{certificate['records']['released']:,}"),
             ("Suppressed records", f"{certificate['records']['suppressed']:,}"),
             ("Groups of records that look the same", f"{certificate['classes']:,}"),
-            ("Smallest group (k reached)", f"{certificate['smallest_class']:,}"),
+            ("Smallest group (k reached)", "-" if smallest is None else f"{smallest:,}"),
             ("Information lost (GCP, 0 to 1)", f"{result.metrics['gcp']:.4f}"),
             *_bound_rows(result),
         ],

@@ -24,8 +24,8 @@ def cluster_release(
     data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="where the release goes")] = None,
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
-    h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same, at least")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="e.g. qid:age+sex:10 instead of -k (repeatable)")] = None,
+    h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same (default: 50)")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="e.g. qid:age+sex:10, with -k or alone (repeatable)")] = None,
     clusters: Annotated[str, typer.Option(help="how many clusters")] = "6",
     clusterer: Annotated[str, typer.Option(help="kmeans or bisecting")] = "kmeans",
     mode: Annotated[str, typer.Option(help="information (guided by the clusters) or distort")] = "information",
@@ -48,15 +48,15 @@ def cluster_release(
 
     problems: list[Problem] = []
     wanted: dict[str, Any] = {
-        "clusters": options.whole_number(clusters, "--clusters", problems) or 6,
-        "seed": options.whole_number(seed, "--seed", problems) or 0,
+        "clusters": options.whole_number(clusters, "--clusters", problems, least=1),
+        "seed": options.whole_number("0" if seed is None else seed, "--seed", problems, least=0),
         "cluster_on": options.names(cluster_on) or None,
         "sweep": options.whole_numbers(sweep, "--sweep", problems),
         "scales": options.pairs(scale, "--scale", problems),
     }
     if not options.names(quasi):
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex,postcode"))
-    threshold = options.whole_number(h, "-k", problems)
+    threshold = options.whole_number(h, "-k", problems, least=2)
     with ProgressBar(quiet or as_json) as progress:
         made = publish_file(
             data,

@@ -14,7 +14,7 @@ from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table
 from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
-from shoal.tables.atomic import atomic_output, check_output
+from shoal.tables.atomic import atomic_output, check_different, check_outputs
 
 COLUMNS = (
     ("gcp", "loss (GCP)", "{:.4f}"),
@@ -61,20 +61,20 @@ def compare(
     load_compiler()
     from shoal.algorithms.registry import algorithm_names
     from shoal.charts.draw import check_pictures, save_pictures
-    from shoal.comparison import compare_algorithms, without_priorities
+    from shoal.comparison import compare_algorithms, not_by_classes, without_priorities
     from shoal.evaluate.compare import chart_files, comparison_report
 
     problems: list[Problem] = []
     ks = [number for part in options.names(k) if (number := options.whole_number(part, "-k", problems)) is not None]
     if not ks and not problems:
         problems.append(Problem("bad-k", "no k is given", hint="-k 5,10,50"))
-    chosen = algorithm_names() if algorithms.strip() == "all" else options.names(algorithms)
+    everything = algorithms.strip() == "all"
+    chosen = algorithm_names() if everything else options.names(algorithms)
     cores = str(os.cpu_count() or 1)
-    at_once = options.whole_number(cores if processes == "all" else processes, "--processes", problems)
-    for output in (as_csv, chart):
-        if output is not None:
-            problems += check_output(output, [data])
+    at_once = options.whole_number(cores if processes == "all" else processes, "--processes", problems, least=1)
+    problems += check_outputs((as_csv, chart, resume), (data, hierarchies))
     if charts is not None:
+        problems += check_different((as_csv, chart, resume, charts))
         problems += check_pictures(charts)
     settings: dict[str, Any] = {
         "input": data,
@@ -90,6 +90,11 @@ def compare(
         "seed": options.whole_number(seed, "--seed", problems),
     }
     job = options.make_job(None, settings, problems)
+    if everything:
+        left_out = not_by_classes(job, chosen)
+        chosen = tuple(name for name in chosen if name not in left_out)
+        if left_out and not quiet and not problems:
+            print_note(f"models and persons need classes, which {', '.join(left_out)} does not make: left out")
     plain = without_priorities(job, chosen)
     if plain and not quiet and not problems:
         print_note(f"priorities cannot act on {', '.join(plain)}: run without them")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -28,28 +30,23 @@ def demo(
 ) -> None:
     load_compiler()
     from shoal.pipeline import run
-    from shoal.sample.demo import demo_job
+    from shoal.sample.demo import demo_files
 
     problems: list[Problem] = []
-    numbers = [
-        options.whole_number(k, "-k", problems),
-        options.whole_number(patients, "--patients", problems),
-        options.whole_number(seed, "--seed", problems),
-    ]
-    if numbers[1] is not None and numbers[1] < 1:
-        problems.append(Problem("bad-option", "--patients must be at least 1"))
-    if problems or None in numbers:
+    numbers = {
+        "k": options.whole_number(k, "-k", problems, least=2),
+        "patients": options.whole_number(patients, "--patients", problems, least=1),
+        "seed": options.whole_number(seed, "--seed", problems, least=0),
+    }
+    if problems:
         raise InputError(problems)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise InputError(Problem("not-writable", f"the folder '{folder}' cannot be made")) from None
-    job = demo_job(folder, k=numbers[0] or 0, patients=numbers[1] or 0, seed=numbers[2] or 0)
+    given = {name: number for name, number in numbers.items() if number is not None}
     if not (quiet or as_json):
         print_note(
-            f"{numbers[1]:,} invented patients are in {job.input}; the first run on a machine compiles for a while."
+            f"{given['patients']:,} patients are invented for {folder / 'patients.csv'}; the first run on a machine "
+            "compiles for a while."
         )
-    with ProgressBar(quiet or as_json) as progress:
+    with _folder(folder), demo_files(folder, **given) as job, ProgressBar(quiet or as_json) as progress:
         result = run(job, progress=progress)
     if as_json:
         print_json({"ok": True, "output": str(job.output), **result.summary()})
@@ -58,3 +55,20 @@ def demo(
         print_text(
             f"certificate: {job.certificate}\nreport: {job.report}\njob, to change and repeat: {folder / 'job.yaml'}"
         )
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[None]:
+    """Make a folder; if the block fails, what was made is removed again."""
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise InputError(Problem("not-writable", f"the folder '{folder}' cannot be made")) from None
+    try:
+        yield
+    except BaseException:
+        for place in made:
+            with suppress(OSError):
+                place.rmdir()
+        raise

@@ -11,7 +11,7 @@ from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
 from shoal.errors import InputError, Problem
-from shoal.tables.atomic import atomic_output, check_output
+from shoal.tables.atomic import atomic_output, check_different, check_outputs
 
 FAST = ("risk", "combinations", "attack", "utility", "queries")
 
@@ -62,25 +62,26 @@ def evaluate(
     problems: list[Problem] = []
     wanted = {*FAST, *(["models"] if class_column is not None else [])}
     given: dict[str, Any] = {
-        "k": options.whole_number(k, "-k", problems),
+        "k": options.whole_number(k, "-k", problems, least=2),
         "sensitive": options.names(sensitive) or None,
         "class_column": class_column,
         "person": person,
         "party": options.names(party) or None,
         "sampling_fraction": options.decimal_number(sampling_fraction, "--sampling-fraction", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
-        "seed": options.whole_number(seed, "--seed", problems),
+        "seed": options.whole_number(seed, "--seed", problems, least=0),
         "same_order": not shuffled,
         "parts": tuple(part for part in PARTS if part in wanted),
     }
-    if report is not None:
-        problems += check_output(report, [original, release])
+    inputs = (original, release, population, external, control, certificate, hierarchies)
+    problems += check_outputs((report,), inputs)
     if charts is not None:
-        problems += check_pictures(charts)
+        problems += [*check_pictures(charts), *check_different((report, charts))]
     summary = None
     if certificate is not None:
         try:
             summary = certificate_summary(certificate, release)
+            given["class_based"] = summary["certificate"].get("class_based") is not False
         except InputError as error:
             problems += error.problems
     chosen = EvaluationOptions(**{name: value for name, value in given.items() if value is not None})
@@ -96,7 +97,7 @@ def evaluate(
             external=external,
             control=control,
             anonymeter=anonymeter,
-            clusters=options.whole_number(clusters, "--clusters", problems),
+            clusters=options.whole_number(clusters, "--clusters", problems, least=1),
             earlier=problems,
             progress=progress,
         )
@@ -115,11 +116,13 @@ def evaluate(
 def _print(found: dict[str, Any], written: list[Path]) -> None:
     before, after = found["risk"]["before"], found["risk"]["after"]
     scores = found["scores"]
+    by_classes = found["risk"]["basis"] == "classes"
+    smallest = "Smallest class" if by_classes else "Smallest class (release: fewest records that fit a person)"
     print_table(
         f"{found['records']:,} records, quasi-identifiers: {', '.join(found['quasi'])}",
         ("", "original", "release"),
         [
-            ("Smallest class", f"{before['smallest_class']:,}", f"{after['smallest_class']:,}"),
+            (smallest, f"{before['smallest_class']:,}", f"{after['smallest_class']:,}"),
             ("Highest risk (prosecutor)", f"{before['highest']:.1%}", f"{after['highest']:.1%}"),
             ("Average risk (marketer)", f"{before['average']:.1%}", f"{after['average']:.1%}"),
             ("Records that stand alone", f"{before['unique']:,}", f"{after['unique']:,}"),
@@ -141,6 +144,8 @@ def _print(found: dict[str, Any], written: list[Path]) -> None:
     if found.get("clusters") and "f_measure" in found["clusters"]:
         agreement = {name: value for name, value in found["clusters"].items() if isinstance(value, float)}
         print_table("Clusters", ("measure", "value"), [(n, f"{v:.4f}") for n, v in agreement.items()], right=(1,))
+    if found.get("clusters") and "skipped" in found["clusters"]:
+        print_text(f"Clusters were not compared: {found['clusters']['skipped']}.")
     for note in found["samples"]:
         print_text(f"Sampled: {note}")
     if scores["unreadable"]:

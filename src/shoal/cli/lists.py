@@ -33,11 +33,14 @@ def models(
     explained: Annotated[str | None, typer.Option("--explain", help="tell what a model stops and what not")] = None,
     as_json: Json = False,
 ) -> None:
-    from shoal.models.catalogue import explain
+    from shoal.models.catalogue import explain, explain_model
     from shoal.models.registry import model_class, model_form, model_names
 
     if explained is not None:
-        print_text(explain(explained))
+        if as_json:
+            print_json(explain_model(explained).as_dict())
+        else:
+            print_text(explain(explained))
         return
     found = [model_class(name) for name in model_names()]
     if as_json:

@@ -17,7 +17,11 @@ def names(text: str | None) -> tuple[str, ...]:
         return ()
     import csv
 
-    return tuple(part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip())
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:  # a line break outside quotes: part of a name, then
+        parts = text.split(",")
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict[str, str]:
@@ -33,15 +37,19 @@ def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict
     return found
 
 
-def whole_number(text: str | None, option: str, problems: list[Problem]) -> int | None:
+def whole_number(text: str | None, option: str, problems: list[Problem], *, least: int | None = None) -> int | None:
     if text is None:
         return None
+    reason = "bad-k" if option == "-k" else "bad-option"
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
-        reason = "bad-k" if option == "-k" else "bad-option"
         problems.append(Problem(reason, f"{option} must be a whole number"))
         return None
+    if least is not None and number < least:
+        problems.append(Problem(reason, f"{option} must be at least {least}"))
+        return None
+    return number
 
 
 def whole_numbers(text: str | None, option: str, problems: list[Problem]) -> list[int]:
@@ -105,6 +113,8 @@ def make_job(job_file: Path | None, settings: dict[str, Any], problems: list[Pro
     given = {name: value for name, value in settings.items() if value not in (None, (), {}, [])}
     try:
         base = Job.load(job_file).model_dump(by_alias=True, exclude_unset=True) if job_file is not None else {}
+        if "csv" in base and "csv" in given:
+            given["csv"] = {**base["csv"], **given["csv"]}  # one setting of a file does not forget the others
         job = Job.make(**{**base, **given})
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None

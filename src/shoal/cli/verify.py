@@ -42,6 +42,15 @@ def verify(
     limit = options.decimal_number(suppression_limit, "--suppression-limit", problems)
     outcome: dict[str, Any]
     if certificate is not None:
+        given = {
+            "--quasi": quasi,
+            "-k": k,
+            "--person": person,
+            "--sensitive": sensitive,
+            "--model": model or None,
+            "--suppression-limit": suppression_limit,
+        }
+        problems += _not_with_a_certificate([name for name, value in given.items() if value is not None])
         if problems:
             raise InputError(problems)
         outcome = verify_certified(release, load_certificate(certificate), hierarchies, population, missing or ())
@@ -64,6 +73,15 @@ def verify(
     else:
         _print(outcome)
     return 0 if outcome["passed"] else 3
+
+
+def _not_with_a_certificate(names: list[str]) -> list[Problem]:
+    """What is asked of a certified release stands in its certificate; anything else would not be looked at."""
+    hint = "leave it out, or leave out --certificate"
+    return [
+        Problem("bad-option", f"{name} cannot be given with --certificate, which says what to check", hint=hint)
+        for name in names
+    ]
 
 
 def _print(outcome: dict[str, Any]) -> None:

@@ -53,6 +53,8 @@ def _run_named(features: Features, name: str, clusters: int, seed: int) -> NDArr
     if name not in CLUSTERERS:
         message = f"there is no clusterer '{name}'"
         raise InputError(Problem("unknown-clusterer", message, hint=did_you_mean(name, CLUSTERERS)))
+    if seed < 0:
+        raise InputError(Problem("bad-seed", "the seed must be at least 0"))
     try:
         from sklearn.exceptions import ConvergenceWarning
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -70,6 +72,7 @@ def _run_named(features: Features, name: str, clusters: int, seed: int) -> NDArr
 def _estimator(name: str, clusters: int, seed: int) -> Any:
     from sklearn.cluster import BisectingKMeans, KMeans
 
+    seed %= 2**32  # scikit-learn takes no larger one
     if name == "kmeans":
         return KMeans(clusters, n_init=STARTS, random_state=seed)
     return BisectingKMeans(clusters, n_init=STARTS, random_state=seed, bisecting_strategy="largest_cluster")

@@ -36,7 +36,7 @@ from shoal.models.base import Model, Requirement
 from shoal.progress import ProgressCallback, silent
 from shoal.recode.release import RecodeOptions, recode
 from shoal.tables.frames import to_polars
-from shoal.tables.schema import Scale
+from shoal.tables.schema import Scale, as_names
 from shoal.verify.check import Verification, verify_release
 
 LABEL_COLUMN = "cluster"
@@ -59,6 +59,7 @@ class ClusterRelease:
     details: Mapping[str, Any] = field(default_factory=dict)
     sweep: Sequence[Mapping[str, Any]] = ()  # how well clusters survive at other thresholds
     hierarchies: Mapping[str, list[tuple[str, ...]]] = field(default_factory=dict)  # given taxonomies: leaf to root
+    evidence: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what the check needs besides the release
 
     def report(self) -> str:
         """One offline HTML page with charts."""
@@ -94,7 +95,7 @@ def publish_for_clustering(
     *,
     quasi: Sequence[str],
     clusters: int = 6,
-    h: int = 50,
+    h: int | None = 50,
     qids: Qids | None = None,
     models: Sequence[Model] = (),
     hierarchies: Mapping[str, Any] | None = None,
@@ -118,7 +119,8 @@ def publish_for_clustering(
 ) -> ClusterRelease:
     """Mask a table so that its clusters survive, and say how well they did.
 
-    `h` is the threshold of the one QID of all quasi-identifiers; `qids` (columns, threshold), ... replaces it.
+    `h` is the threshold of the one QID of all quasi-identifiers; `qids` (columns, threshold), ... replaces it. With
+    None there is no such threshold, only what the `models` ask for.
     `orders` gives the values of ordered categories from low to high.
     `cluster_on` are the columns to cluster on: all but the identifiers by default, sensitive ones included.
     `masked_clusterer` is the recipient's if it is another one. `algorithm` masks with another algorithm than TDR.
@@ -129,6 +131,8 @@ def publish_for_clustering(
         message = f"intervals can be written {' or '.join(INTERVAL_TEXTS)}, not '{interval_text}'"
         raise InputError(Problem("unknown-interval-text", message))
     raw, restore = to_polars(frame)
+    quasi, identifiers = as_names(quasi), as_names(identifiers)
+    cluster_on = as_names(cluster_on) if cluster_on is not None else None
     wanted = required_models(h, qids, models)
     ready = prepare(raw, quasi, wanted, hierarchies or {}, scales or {}, identifiers, missing, cluster_on, orders)
     labels = cluster_table(
@@ -154,7 +158,8 @@ def publish_for_clustering(
         )
 
     clustering, release = masked(wanted)
-    verification = _verified(release, ready, wanted, raw, missing)
+    evidence = _evidence(release, ready, wanted, raw, orders or {}, missing)
+    verification = _verified(release, ready, wanted, evidence)
     masked_labels = cluster_again(release)
     comparison = compare_clusterings(labels, masked_labels)
     cut = released_cut(release, quasi)
@@ -178,6 +183,7 @@ def publish_for_clustering(
             for name, tree in ready.hierarchies.items()
             if name in quasi and name not in taxonomies
         },
+        evidence=evidence,
     )
 
 
@@ -203,19 +209,31 @@ def mask(
     return algorithm.cluster(labelled, requirement, context)
 
 
+def _evidence(
+    release: pl.DataFrame,
+    ready: Prepared,
+    models: Sequence[Model],
+    raw: pl.DataFrame,
+    orders: Mapping[str, Sequence[str]],
+    missing: Sequence[str],
+) -> dict[str, Any]:
+    """What a model looks at and the release does not tell: dropped columns, orders, hierarchies, what means missing."""
+    looked_at = dict.fromkeys(name for model in models for name in model.columns())
+    hidden = [name for name in looked_at if name not in release.columns]
+    return {
+        "hidden": raw.select(hidden) if hidden else None,
+        "orders": orders,
+        "hierarchies": ready.hierarchies,
+        "missing": missing,
+    }
+
+
 def _verified(
-    release: pl.DataFrame, ready: Prepared, models: Sequence[Model], raw: pl.DataFrame, missing: Sequence[str]
+    release: pl.DataFrame, ready: Prepared, models: Sequence[Model], evidence: Mapping[str, Any]
 ) -> Verification:
     """What was asked must hold on the released values alone."""
-    hidden = [name for model in models for name in model.columns() if name not in release.columns]
-    verification = verify_release(
-        release,
-        [attribute.name for attribute in ready.table.attributes],
-        models,
-        hidden=raw.select(dict.fromkeys(hidden)) if hidden else None,
-        hierarchies=ready.hierarchies,
-        missing=missing,
-    )
+    quasi = [attribute.name for attribute in ready.table.attributes]
+    verification = verify_release(release, quasi, models, **evidence)
     if not verification.passed:
         failed = ", ".join(check.model for check in verification.failures())
         message = f"the masked table does not hold {failed}; nothing is released"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from shoal.models.base import Model
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.linkage import Qid
 from shoal.tables.scales import find_scale, is_missing
-from shoal.tables.schema import Attribute, Role, Scale
+from shoal.tables.schema import Attribute, Role, Scale, as_names
 
 Qids = Sequence[tuple[Sequence[str], int]]
 
@@ -35,12 +36,18 @@ class Prepared:
     cluster_on: tuple[str, ...]
 
 
-def required_models(h: int, qids: Qids | None, models: Sequence[Model]) -> tuple[Model, ...]:
+def required_models(h: int | None, qids: Qids | None, models: Sequence[Model]) -> tuple[Model, ...]:
     """The conditions as models: one threshold for all quasi-identifiers, or one for each QID."""
+    sizes: list[Model] = []
     try:
-        sizes: list[Model] = [Qid(tuple(columns), k) for columns, k in qids] if qids else [KAnonymity(h)]
+        if qids:
+            sizes += [Qid(as_names(columns), k) for columns, k in qids]
+        elif h is not None:
+            sizes.append(KAnonymity(h))
     except ValueError as error:
         raise InputError(Problem("bad-threshold", str(error))) from None
+    if not sizes and not models:
+        raise InputError(Problem("no-model", "no threshold and no model is given", hint="e.g. -k 50"))
     return (*sizes, *models)
 
 
@@ -127,6 +134,11 @@ def _check_names(
         Problem("two-roles", "the column is both identifying and quasi-identifying", name)
         for name in quasi
         if name in identifiers
+    ]
+    problems += [
+        Problem("two-roles", "the quasi-identifiers name the column twice", name)
+        for name, times in Counter(quasi).items()
+        if times > 1
     ]
     if not quasi:
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier was given"))

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.charts import specs
-from shoal.errors import ShoalError
+from shoal.errors import InputError, Problem, ShoalError
 from shoal.evaluate.page import Page, paragraph, section, share, table
 from shoal.progress import Progress, ProgressCallback, silent
+from shoal.tables.atomic import check_output
 
 Record = dict[str, Any]
 MEASURES = (
@@ -62,6 +63,9 @@ def compare(
 
     A task that fails with one of our own errors gives a record with its reasons under `error`, and the others go on.
     """
+    problems = results_problems(results) if results is not None else []
+    if problems:
+        raise InputError(problems)
     wanted = list(dict.fromkeys(tasks))
     done = {task: record for task, record in _read_results(results, fingerprint).items() if task in set(wanted)}
     missing = [task for task in wanted if task not in done]
@@ -98,6 +102,21 @@ def _in_processes(run: Runner, tasks: Sequence[Task], processes: int, keep: Call
                 keep(running.pop(future), future.result())
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def results_problems(results: Path, inputs: Iterable[Path] = ()) -> list[Problem]:
+    """What speaks against keeping finished runs in this file: lines are added to it, so it must hold nothing else."""
+    problems = check_output(results, inputs)
+    if problems or not results.is_file():
+        return problems
+    try:
+        lines = results.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = ["unreadable"]
+    if all(line.startswith("{") for line in lines if line):  # a line that was cut off begins like the others
+        return []
+    message = f"'{results}' holds something else than finished runs"
+    return [Problem("not-results", message, hint="name a new file, or one that an earlier comparison made")]
 
 
 def _read_results(results: Path | None, fingerprint: str) -> dict[Task, Record]:

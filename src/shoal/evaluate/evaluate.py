@@ -42,7 +42,7 @@ from shoal.metrics.reading import ReadTable, read_release
 from shoal.metrics.score import Scores, score_table
 from shoal.progress import Progress, ProgressCallback, silent
 from shoal.tables.scales import find_scale
-from shoal.tables.schema import Attribute, Role
+from shoal.tables.schema import Attribute, Role, as_names
 from shoal.verify.classes import Classes, find_classes
 
 PARTS = ("risk", "combinations", "attack", "utility", "queries", "models")
@@ -141,6 +141,7 @@ def evaluate_release(
     success of attacks. All have quasi-identifiers in the form of the original. `anonymeter` is a Python in which
     anonymeter is installed: its attacks are carried out too.
     """
+    quasi = as_names(quasi)
     _check(original, release, quasi, options, population, external, control)
     if domains is None:
         domains = make_domains(original, find_attributes(original, quasi, missing), hierarchies or {}, missing)

@@ -82,7 +82,7 @@ def _models(seed: int) -> dict[str, Any]:
 
     return {
         "gradient boosting": lambda: HistGradientBoostingClassifier(
-            max_iter=40, max_leaf_nodes=15, early_stopping=False, random_state=seed
+            max_iter=40, max_leaf_nodes=15, early_stopping=False, random_state=seed % 2**32
         ),
         "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300, tol=1e-3)),
     }

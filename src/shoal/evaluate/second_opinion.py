@@ -66,7 +66,7 @@ def ask_anonymeter(
         "numeric": [name for name in numeric if name in known],
         "secret": secret,
         "attacks": attacks,
-        "seed": seed,
+        "seed": seed % 2**32,  # what it draws from takes no larger one
         "number": number,
     }
     frames = {"original": original, "release": release, "control": control}

@@ -64,4 +64,5 @@ class KAnonymity(Model):
         if self.person is not None:
             return histogram_deficits(self.rules()[0], table, groups, count)
         sizes = np.bincount(groups, minlength=count)
-        return np.maximum(0, self.k - sizes).astype(np.float64)
+        # as decimals: a k may be larger than any integer of numpy
+        return np.maximum(0.0, float(self.k) - sizes.astype(np.float64))

@@ -41,8 +41,10 @@ class KMap(Model):
         return replace(self, person=person)
 
     def nearest_possible(self, table: EncodedTable) -> str:
-        missing = int(self.deficits(table, np.zeros(table.records, dtype=np.int32), 1)[0])
-        return f"the largest k that can be met is {self.k - missing}"
+        people = table.population.shape[1] if table.population is not None else 0
+        near = replace(self, k=max(2, min(self.k, people + 1)))  # a k beyond all people would be rounded
+        missing = int(near.deficits(table, np.zeros(table.records, dtype=np.int32), 1)[0])
+        return f"the largest k that can be met is {near.k - missing}"
 
     def deficits(self, table: EncodedTable, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
         """Counting stops at k for every group; groups that fit nearly everybody stop at once."""
@@ -71,10 +73,10 @@ class KMap(Model):
             kinds,
             flat,
             offsets,
-            self.k,
+            min(self.k, owners.shape[0] + 1),  # more than all are never found, and a kernel takes no larger number
             found,
         )
-        missing = np.maximum(0, self.k - found).astype(np.float64)
+        missing = np.maximum(0.0, float(self.k) - found.astype(np.float64))
         missing[np.diff(starts) == 0] = 0.0
         return missing
 

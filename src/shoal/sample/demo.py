@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from shoal.job import Job
@@ -11,27 +13,36 @@ from shoal.tables.files import write_table
 from shoal.tables.schema import Role
 
 
+@contextmanager
+def demo_files(folder: Path, *, k: int = 10, patients: int = 10_000, seed: int = 0) -> Iterator[Job]:
+    """The job of the demonstration. `patients.csv` and `job.yaml` are in the folder only if the block succeeds.
+
+    Until then the input of the job is a hidden file beside its final place.
+    """
+    roles = hospital_roles()
+    job = Job.make(
+        input=folder / "patients.csv",
+        output=folder / "release.csv",
+        certificate=folder / "certificate.json",
+        report=folder / "report.html",
+        quasi=_named(roles, Role.QUASI_IDENTIFYING),
+        sensitive=_named(roles, Role.SENSITIVE),
+        identifiers=_named(roles, Role.IDENTIFYING),
+        k=k,
+        hierarchies=hospital_hierarchies(),
+        seed=seed,
+    )
+    with atomic_output(folder / "patients.csv") as table, atomic_output(folder / "job.yaml") as written:
+        write_table(hospital_table(patients, seed), table)
+        job.save(written)
+        yield job.model_copy(update={"input": table})
+
+
 def demo_job(folder: Path, *, k: int = 10, patients: int = 10_000, seed: int = 0) -> Job:
     """Write `patients.csv` and `job.yaml` into the folder and return the job."""
-    with atomic_output(folder / "patients.csv") as path:
-        write_table(hospital_table(patients, seed), path)
-    roles = hospital_roles()
-    settings = {
-        "quasi": _named(roles, Role.QUASI_IDENTIFYING),
-        "sensitive": _named(roles, Role.SENSITIVE),
-        "identifiers": _named(roles, Role.IDENTIFYING),
-        "k": k,
-        "hierarchies": hospital_hierarchies(),
-        "seed": seed,
-    }
-    files = {
-        "input": "patients.csv",
-        "output": "release.csv",
-        "certificate": "certificate.json",
-        "report": "report.html",
-    }
-    Job.make(**settings, **files).save(folder / "job.yaml")
-    return Job.make(**settings, **{name: folder / file for name, file in files.items()})
+    with demo_files(folder, k=k, patients=patients, seed=seed) as job:
+        pass
+    return job.model_copy(update={"input": folder / "patients.csv"})
 
 
 def _named(roles: dict[str, Role], role: Role) -> tuple[str, ...]:

@@ -55,6 +55,32 @@ def check_output(path: Path | str, inputs: Iterable[Path | str] = ()) -> list[Pr
     return problems
 
 
+def check_outputs(paths: Iterable[Path | str | None], inputs: Iterable[Path | str | None] = ()) -> list[Problem]:
+    """The same for all outputs of a call, which must also be different files. None is an output that is not wanted.
+
+    An input may be a folder, which stands for the files in it.
+    """
+    wanted = [Path(path) for path in paths if path is not None]
+    sources = [file for path in inputs if path is not None for file in _files_of(Path(path))]
+    problems = [problem for path in wanted for problem in check_output(path, sources)]
+    return [*problems, *check_different(wanted)]
+
+
+def check_different(paths: Iterable[Path | str | None]) -> list[Problem]:
+    """A problem if two of these places are the same: one output would replace the other."""
+    places = [os.path.realpath(path) for path in paths if path is not None]
+    if len(set(places)) == len(places):
+        return []
+    return [Problem("same-output", "two outputs of this call have the same path", hint="choose different names")]
+
+
+def _files_of(path: Path) -> list[Path]:
+    try:
+        return [file for file in path.iterdir() if file.is_file()] if path.is_dir() else [path]
+    except (OSError, ValueError):
+        return [path]  # what is wrong with an input is told by who reads it
+
+
 def _place_problems(path: Path) -> list[Problem]:
     if path.is_dir():
         return [Problem("not-writable", f"the output '{path}' is a folder", hint="name a file in it")]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+
+
+def as_names(names: Iterable[str] | str) -> tuple[str, ...]:
+    """Names of columns; a single one is meant as a list of one, not letter by letter."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 class Role(StrEnum):

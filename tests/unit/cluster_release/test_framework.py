@@ -16,7 +16,10 @@ from shoal.errors import InputError
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.metrics.domain import make_domains
 from shoal.models.alpha_k import ConfidenceBound
+from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
+from shoal.models.linkage import XYAnonymity
+from shoal.models.t_closeness import TCloseness
 from shoal.tables.schema import Attribute, Role, Scale
 
 TREE = [("nurse", "health", "any"), ("doctor", "health", "any"), ("clerk", "office", "any"), ("boss", "office", "any")]
@@ -202,6 +205,8 @@ def test_every_problem_is_said_at_once(people):
     [
         ({"h": 1}, "bad-threshold"),
         ({"sweep": [5, 1]}, "bad-threshold"),
+        ({"quasi": [*QUASI, "age"]}, "two-roles"),
+        ({"clusters": 0}, "bad-clusters"),
         ({"mode": "best"}, "bad-parameter"),
         ({"interval_text": "open"}, "unknown-interval-text"),
         ({"scales": {"town": "word"}}, "unknown-scale"),
@@ -214,3 +219,41 @@ def test_bad_settings_are_refused(people, options, reason):
     with pytest.raises(InputError) as caught:
         publish(people, **options)
     assert caught.value.reasons == (reason,)
+
+
+def test_models_about_dropped_columns_are_checked(people):
+    persons = people.with_columns(person=pl.Series([f"id {n // 2}" for n in range(400)]))
+    models = [KAnonymity(8, "person"), XYAnonymity(6, "name"), LDiversity(2, "person")]
+    found = publish(persons, identifiers=["name", "person"], models=models)
+    assert not {"name", "person"} & set(found.release.columns)
+    assert [check.model for check in found.verification.checks][1:] == [model.spec() for model in models]
+    classes = found.release.with_columns(person=persons["person"], name=people["name"]).group_by(QUASI)
+    assert classes.agg(pl.col("person").n_unique())["person"].min() >= 8
+    assert classes.agg(pl.col("name").n_unique())["name"].min() >= 6
+
+
+def test_the_order_of_a_sensitive_column_reaches_the_check(people):
+    order = ["none", "cold", "flu", "gout"]
+    found = publish(people, orders={"disease": order}, models=[TCloseness(0.4, "disease", "ordered")])
+    assert found.verification.passed
+    whole = people["disease"].replace_strict({name: n for n, name in enumerate(order)})
+    for rows in found.release.with_columns(rank=whole).partition_by(QUASI):
+        gaps = [(rows["rank"] <= n).mean() - (whole <= n).mean() for n in range(3)]  # earth mover's distance by hand
+        assert sum(abs(gap) for gap in gaps) / 3 <= 0.4 + 1e-9
+
+
+def test_models_alone_and_nothing_at_all(people):
+    found = publish(people, h=None, models=[KAnonymity(7)])
+    assert [check.model for check in found.verification.checks] == ["k-anonymity:7"]
+    assert found.release.equals(publish(people, h=7).release)
+    with pytest.raises(InputError) as caught:
+        publish(people, h=None)
+    assert caught.value.reasons == ("no-model",)
+
+
+def test_seeds_of_any_size(people):
+    first, again = (publish(people, seed=2**40) for _ in range(2))
+    assert first.release.equals(again.release)
+    with pytest.raises(InputError) as caught:
+        publish(people, seed=-1)
+    assert caught.value.reasons == ("bad-seed",)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.errors import Problem, RequirementError
+from shoal.errors import InputError, Problem, RequirementError
 from shoal.evaluate.compare import Task, compare, comparison_report, frontier_charts, grid
 
 
@@ -79,3 +79,20 @@ def test_processes_give_the_same_records(tmp_path: Path, monkeypatch: pytest.Mon
     together = compare(measure, tasks, fingerprint="x", processes=2)
     assert alone == together
     assert alone[1]["gcp"] == pytest.approx(2 / 3)
+
+
+def test_finished_runs_are_added_only_to_a_file_of_finished_runs(tmp_path: Path) -> None:
+    calls: list[Task] = []
+    for name, content in (("table.csv", b"age,zip\n1,2\n"), ("latin.txt", b'{"a": "\xe9"}\n')):
+        (tmp_path / name).write_bytes(content)
+    for name, reason in (
+        ("table.csv", "not-results"),
+        ("latin.txt", "not-results"),
+        ("nowhere/runs.jsonl", "no-such-folder"),
+        (".", "not-writable"),
+    ):
+        with pytest.raises(InputError) as refused:
+            compare(partial(plain_run, calls), grid(["a"], [2]), fingerprint="x", results=tmp_path / name)
+        assert refused.value.reasons == (reason,)
+    assert calls == []
+    assert (tmp_path / "table.csv").read_bytes() == b"age,zip\n1,2\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.tables.atomic import atomic_output, check_output
+from shoal.tables.atomic import atomic_output, check_output, check_outputs
 
 
 def reasons(path: Path | str, *inputs: Path | str) -> list[str]:
@@ -124,3 +124,14 @@ def test_output_is_input_by_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name in ("in.csv", "./in.csv", "sub/../in.csv", "soft.csv", "hard.csv", source):
         assert reasons(name, source) == ["output-is-input"], name
     assert reasons("no/in.csv", "no/in.csv") == ["no-such-folder", "output-is-input"]
+
+
+def test_two_outputs_with_one_path_and_inputs_in_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "age.csv").write_text("1;*\n")
+    assert check_outputs((Path("a"), None, Path("b")), (None, Path("nowhere"), tmp_path / "trees")) == []
+    twice = check_outputs((Path("a"), tmp_path / "a"))
+    assert [problem.reason for problem in twice] == ["same-output"]
+    inside = check_outputs((Path("trees/age.csv"),), (tmp_path / "trees",))
+    assert [problem.reason for problem in inside] == ["output-is-input"]
