@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, fields
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
 
 from shoal.algorithms.base import Algorithm
 from shoal.algorithms.registry import algorithm_class, make_algorithm
+from shoal.encode.columns import repeated_in_order
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.hierarchies.hierarchy import Hierarchy
@@ -23,10 +25,12 @@ from shoal.job import Job
 from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_model
-from shoal.tables.atomic import check_output
+from shoal.tables.atomic import check_output, is_same
 from shoal.tables.coded import CodedColumn, code_columns
+from shoal.tables.files import Format, format_of
 from shoal.tables.scales import find_scale, is_missing
 from shoal.tables.schema import Attribute, Role, Scale
+from shoal.tables.types import has_text
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,34 @@ def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] 
     for name, times in Counter(list(job.priorities)).items():
         if times > 1:
             problems.append(Problem("bad-priority", "the priority order names it twice", name))
-    for output in (job.output, job.certificate, job.report):
-        if output is not None:
-            problems += check_output(output, [job.input] if job.input is not None else [])
-    outputs = [Path(path).resolve() for path in (job.output, job.certificate, job.report) if path is not None]
-    if len(set(outputs)) < len(outputs):
-        problems.append(Problem("same-output", "two outputs of this call have the same path"))
     settings = Settings(_algorithm(job, problems), _requirement(job, models, problems))
+    problems += _output_problems(job, settings.requirement)
     if settings.algorithm is not None and settings.requirement is not None and not settings.algorithm.class_based:
         problems += _without_classes(job, settings.requirement)
     return settings
+
+
+def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
+    """What speaks against the places and the format of the outputs."""
+    problems = []
+    outputs = [path for path in (job.output, job.certificate, job.report) if path is not None]
+    inputs = _input_files(job, requirement)
+    for path in outputs:
+        problems += check_output(path, inputs)
+    if any(is_same(one, other) for one, other in combinations(outputs, 2)):
+        problems.append(Problem("same-output", "two outputs of this call have the same path"))
+    if job.output is not None:
+        try:
+            format_of(job.output)
+        except InputError as error:
+            problems += error.problems
+    return problems
+
+
+def _input_files(job: Job, requirement: Requirement | None) -> list[Path]:
+    """Every file that the job reads: the table, the population, and the hierarchies that are files."""
+    trees = [Path(spec) for spec in _hierarchy_specs(job, requirement, []).values() if isinstance(spec, str | Path)]
+    return [path for path in (job.input, job.population, *trees) if path is not None]
 
 
 def _without_classes(job: Job, requirement: Requirement) -> list[Problem]:
@@ -129,8 +151,9 @@ def _requirement(job: Job, given: tuple[Model, ...], problems: list[Problem]) ->
 
 
 def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None, problems: list[Problem]) -> None:
-    """Names that the table lacks, and columns with two roles."""
+    """Names that the table lacks, columns with two roles, and settings that do not fit the role of their column."""
     known = frame.columns
+    class_columns = [name for model in requirement.models for name in model.class_columns()] if requirement else []
     roles = [("quasi", job.quasi), ("sensitive", job.sensitive), ("identifiers", job.identifiers)]
     named = [(name, setting) for setting, names in roles for name in names]
     for setting, column in (("class", job.class_column), ("person", job.person)):
@@ -142,7 +165,7 @@ def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None
         ("priorities", dict.fromkeys(job.priorities)),
         ("recodings", job.recodings),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else {}),
-        ("models", dict.fromkeys(requirement.columns()) if requirement is not None else {}),
+        ("models", dict.fromkeys([*requirement.columns(), *class_columns]) if requirement is not None else {}),
     ):
         named += [(name, setting) for name in columns]
     for name, setting in dict.fromkeys(named):
@@ -157,6 +180,57 @@ def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None
     for name, count in Counter(name for name, setting in named if setting in dict(roles)).items():
         if count > 1:
             problems.append(Problem("two-roles", "the column has two roles, or one of them twice", name))
+    for name, order in job.orders.items():
+        problems += repeated_in_order(name, order)
+    problems += _misplaced(job, requirement, known)
+    problems += _without_text(job, frame, requirement)
+
+
+def _misplaced(job: Job, requirement: Requirement | None, known: list[str]) -> list[Problem]:
+    """Models and persons whose columns must be quasi-identifiers and are not, or must not be and are."""
+    problems = []
+    for model in requirement.models if requirement is not None else ():
+        for name in model.class_columns():
+            if name in known and name not in job.quasi:
+                message = f"'{model.public_spec()}' takes it for a quasi-identifier, but it is none"
+                hint = "name it among the quasi-identifiers, or leave it out of the model"
+                problems.append(Problem("not-quasi-identifying", message, name, hint))
+        for name in model.columns():
+            if name in job.quasi and name != job.person:
+                message = f"'{model.public_spec()}' looks at its values, but a quasi-identifier is generalized"
+                hint = "leave it out of the quasi-identifiers, or leave out the model"
+                problems.append(Problem("two-roles", message, name, hint))
+    if job.person is not None and job.person in (*job.quasi, *job.sensitive):
+        message = "it tells persons apart, so it is not released, but it is also named as a column to be released"
+        problems.append(Problem("two-roles", message, job.person, "name it as 'person' only"))
+    return list(dict.fromkeys(problems))
+
+
+def _without_text(job: Job, frame: pl.DataFrame, requirement: Requirement | None) -> list[Problem]:
+    """Columns whose values have no text, where they need one: because somebody looks at them, or for a CSV file."""
+    looked_at = {*job.quasi, *job.sensitive, job.class_column, job.person}
+    looked_at |= set(requirement.columns()) if requirement is not None else set()
+    dropped = {*job.identifiers, job.person}
+    as_csv = job.output is not None and _is_csv(job.output)
+    problems = []
+    for name, dtype in frame.schema.items():
+        if has_text(dtype):
+            continue
+        kind = type(dtype).__name__  # not all of it: inside there may be categories, which are values
+        if name in looked_at:
+            hint = "convert the column to text or to numbers"
+            problems.append(Problem("unknown-type", f"values of type {kind} can only be kept or dropped", name, hint))
+        elif as_csv and name not in dropped:
+            message = f"values of type {kind} cannot be written to CSV"
+            problems.append(Problem("not-for-csv", message, name, "write Parquet, or drop the column as an identifier"))
+    return problems
+
+
+def _is_csv(path: Path) -> bool:
+    try:
+        return format_of(path) is Format.CSV
+    except InputError:
+        return False  # told already
 
 
 def check_table(
@@ -165,9 +239,9 @@ def check_table(
     """Roles, scales and hierarchies of the table; None if it cannot be told because of problems."""
     before = len(problems)
     check_columns(job, frame, requirement, problems)
+    specs = _hierarchy_specs(job, requirement, problems)
     if len(problems) > before:
         return None
-    specs = _hierarchy_specs(job, problems)
     looked_at = set(requirement.columns()) if requirement is not None else set()
     attributes = []
     hierarchies: dict[str, Hierarchy] = {}
@@ -210,11 +284,13 @@ def _scale(job: Job, column: pl.Series, problems: list[Problem]) -> Scale:
     return given if given is not None else find_scale(column, job.missing)
 
 
-def _hierarchy_specs(job: Job, problems: list[Problem]) -> dict[str, object]:
+def _hierarchy_specs(job: Job, requirement: Requirement | None, problems: list[Problem]) -> dict[str, object]:
     if isinstance(job.hierarchies, dict):
         return dict(job.hierarchies)
+    of_models = requirement.columns() if requirement is not None else ()
     try:
-        return dict(find_hierarchy_files(job.hierarchies, [*job.quasi, *job.sensitive]))
+        names = (name for name in (*job.quasi, *job.sensitive, *of_models) if name != job.person)
+        return dict(find_hierarchy_files(job.hierarchies, names))
     except InputError as error:
         problems.extend(error.problems)
         return {}

@@ -49,7 +49,7 @@ def check_output(path: Path | str, inputs: Iterable[Path | str] = ()) -> list[Pr
         problems = _place_problems(path)
     except (OSError, ValueError) as error:  # a folder that may not be entered, a name too long, a NUL in it
         problems = [_not_writable(path, getattr(error, "strerror", None) or "it is not a possible path")]
-    if any(_is_same(path, Path(source)) for source in inputs):
+    if any(is_same(path, Path(source)) for source in inputs):
         hint = "choose another name; the input is never overwritten"
         problems.append(Problem("output-is-input", f"the output '{path}' is also an input", hint=hint))
     return problems
@@ -79,7 +79,8 @@ def _obstacle(path: Path, folder: Path) -> str | None:
     return None
 
 
-def _is_same(path: Path, source: Path) -> bool:
+def is_same(path: Path, source: Path) -> bool:
+    """Whether two paths lead to one file; False for paths that lead nowhere."""
     try:
         if os.path.realpath(path) == os.path.realpath(source):
             return True
