@@ -152,3 +152,24 @@ def test_evaluate_with_control_certificate_and_charts(shoal, people: Path, tmp_p
     assert other.reasons == {"other-release"}
     lacking = shoal("evaluate", people, "out.csv", "--anonymeter", "no-such-python", "--json")
     assert (lacking.code, lacking.reasons) == (2, {"no-anonymeter"})
+
+
+def test_no_verb_overwrites_what_it_reads(shoal, people: Path, tmp_path: Path) -> None:
+    (tmp_path / "trees").mkdir()
+    tree = tmp_path / "trees" / "zip.csv"
+    tree.write_text("".join(f"SECRETzip{n};*\n" for n in range(8)))
+    (tmp_path / "everybody.csv").write_bytes(people.read_bytes())
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    common = ("--quasi", "age,zip,sex", "--hierarchies", "trees", "--json")
+    for arguments in (
+        ("evaluate", people, people, "--population", "everybody.csv", "--report", "everybody.csv"),
+        ("evaluate", people, people, "--report", tree),
+        ("compare", people, "--csv", tree),
+        ("cluster-release", people, "-o", tree),
+        ("cluster-release", people, "-o", "out.csv", "--details", tree),
+    ):
+        outcome = shoal(*arguments, *common)
+        assert (outcome.code, outcome.reasons) == (2, {"output-is-input"}), outcome.err
+    outcome = shoal("cluster-release", people, "-o", "out.xlsx", "--quasi", "age", "--sweep", "x", "--json")
+    assert (outcome.code, outcome.reasons) == (2, {"unknown-format", "bad-option"})
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -12,6 +12,7 @@ from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
 from shoal.cli.quick import begin_reading, load_compiler
 from shoal.errors import Problem
+from shoal.tables.atomic import overwritten
 
 if TYPE_CHECKING:
     from shoal.result import Result
@@ -101,6 +102,9 @@ def anonymize(
     made = options.make_job(job, settings, problems)
     if made.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
+    for path in (made.output, made.certificate, made.report):
+        if path is not None and job is not None:
+            problems += overwritten(path, [job])
     bar = ProgressBar(quiet or as_json)
     with bar as progress, stop_on_interrupt(on_interrupt, bar) as stop:
         result = run(

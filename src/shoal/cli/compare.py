@@ -63,6 +63,7 @@ def compare(
     from shoal.charts.draw import check_pictures, save_pictures
     from shoal.comparison import compare_algorithms, without_priorities
     from shoal.evaluate.compare import chart_files, comparison_report
+    from shoal.hierarchies.files import hierarchy_files
 
     problems: list[Problem] = []
     ks = [number for part in options.names(k) if (number := options.whole_number(part, "-k", problems)) is not None]
@@ -71,9 +72,10 @@ def compare(
     chosen = algorithm_names() if algorithms.strip() == "all" else options.names(algorithms)
     cores = str(os.cpu_count() or 1)
     at_once = options.whole_number(cores if processes == "all" else processes, "--processes", problems)
+    trees = hierarchy_files(hierarchies, [*options.names(quasi), *options.names(sensitive)])
     for output in (as_csv, chart):
         if output is not None:
-            problems += check_output(output, [data])
+            problems += check_output(output, [data, *trees])
     if charts is not None:
         problems += check_pictures(charts)
     settings: dict[str, Any] = {

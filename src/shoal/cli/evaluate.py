@@ -58,6 +58,7 @@ def evaluate(
     from shoal.evaluate.evaluate import PARTS, EvaluationOptions
     from shoal.evaluate.export import save_charts
     from shoal.evaluation import certificate_summary, evaluate_files
+    from shoal.hierarchies.files import hierarchy_files
 
     problems: list[Problem] = []
     wanted = {*FAST, *(["models"] if class_column is not None else [])}
@@ -74,7 +75,9 @@ def evaluate(
         "parts": tuple(part for part in PARTS if part in wanted),
     }
     if report is not None:
-        problems += check_output(report, [original, release])
+        others = [path for path in (population, external, control, certificate) if path is not None]
+        trees = hierarchy_files(hierarchies, options.names(quasi))
+        problems += check_output(report, [original, release, *others, *trees])
     if charts is not None:
         problems += check_pictures(charts)
     summary = None

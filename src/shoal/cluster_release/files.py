@@ -14,7 +14,7 @@ from shoal.charts.draw import check_pictures
 from shoal.cluster_release.framework import ClusterRelease, publish_for_clustering
 from shoal.cluster_release.prepare import required_models
 from shoal.errors import InputError, InternalError, Problem
-from shoal.hierarchies.files import find_hierarchy_files
+from shoal.hierarchies.files import find_hierarchy_files, hierarchy_files
 from shoal.models.base import Model
 from shoal.models.linkage import Qid
 from shoal.models.registry import parse_model
@@ -46,13 +46,18 @@ def publish_file(
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     for path in (output, details, report):
         if path is not None:
-            problems += check_output(path, [data])
+            problems += check_output(path, [data, *hierarchy_files(hierarchies, quasi)])
     if charts is not None:
         problems += check_pictures(charts)
     source = trees = None
     try:
         source = read_table(data, CsvOptions(missing=missing))
         trees = find_hierarchy_files(hierarchies, quasi) if hierarchies is not None else {}
+    except InputError as error:
+        problems += error.problems
+    try:
+        if output is not None:
+            format_of(output)
     except InputError as error:
         problems += error.problems
     if problems or source is None or trees is None or output is None:

@@ -49,10 +49,15 @@ def check_output(path: Path | str, inputs: Iterable[Path | str] = ()) -> list[Pr
         problems = _place_problems(path)
     except (OSError, ValueError) as error:  # a folder that may not be entered, a name too long, a NUL in it
         problems = [_not_writable(path, getattr(error, "strerror", None) or "it is not a possible path")]
-    if any(is_same(path, Path(source)) for source in inputs):
-        hint = "choose another name; the input is never overwritten"
-        problems.append(Problem("output-is-input", f"the output '{path}' is also an input", hint=hint))
-    return problems
+    return problems + overwritten(path, inputs)
+
+
+def overwritten(path: Path, inputs: Iterable[Path | str]) -> list[Problem]:
+    """A problem if writing to `path` would replace one of the inputs."""
+    if not any(is_same(path, Path(source)) for source in inputs):
+        return []
+    hint = "choose another name; the input is never overwritten"
+    return [Problem("output-is-input", f"the output '{path}' is also an input", hint=hint)]
 
 
 def _place_problems(path: Path) -> list[Problem]:

@@ -214,3 +214,12 @@ def test_bad_settings_are_refused(people, options, reason):
     with pytest.raises(InputError) as caught:
         publish(people, **options)
     assert caught.value.reasons == (reason,)
+
+
+def test_a_model_cannot_look_at_a_quasi_identifier(people):
+    with pytest.raises(InputError) as caught:
+        publish(people, models=[LDiversity(1.2, "town")], identifiers=["nobody"])
+    assert {(problem.column, problem.reason) for problem in caught.value.problems} == {
+        ("town", "two-roles"),
+        ("nobody", "unknown-column"),
+    }
