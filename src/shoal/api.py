@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.algorithms.base import Algorithm
@@ -21,7 +21,7 @@ def anonymize(
     k: int | None = None,
     sensitive: Sequence[str] = (),
     identifiers: Sequence[str] = (),
-    models: Sequence[Model | str] = (),
+    models: Sequence[Model | str] | Model | str = (),
     hierarchies: Mapping[str, Any] | str | None = None,
     algorithm: str | Algorithm = "shoal",
     seed: int = 0,
@@ -38,24 +38,34 @@ def anonymize(
     """
     if frame is None:
         raise InputError(Problem("no-input", "no frame is given"))
-    objects = tuple(model for model in models if isinstance(model, Model))
+    given = _tuple(models)
     if isinstance(algorithm, Algorithm):
+        if settings.get("parameters"):
+            message = "the algorithm is given as an object, which has its parameters already"
+            raise InputError(Problem("bad-setting", message, hint="leave out 'parameters'"))
         settings["parameters"] = algorithm.parameters()
+        if not {"class", "class_column"} & settings.keys():  # the table needs to know it, not only the algorithm
+            settings["class_column"] = settings["parameters"].get("class_column")
         algorithm = algorithm.name
+    if settings.get("input") is not None:
+        raise InputError(Problem("bad-setting", "a frame is given, so there can be no 'input'", hint="leave it out"))
     job = Job.make(
         quasi=_tuple(quasi),
         k=k,
         sensitive=_tuple(sensitive),
         identifiers=_tuple(identifiers),
-        models=tuple(model for model in models if not isinstance(model, Model)),
+        models=tuple(model for model in given if not isinstance(model, Model)),
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
         algorithm=algorithm,
         seed=seed,
         **settings,
     )
+    objects = tuple(model for model in given if isinstance(model, Model))
     return run_frame(job, frame, models=objects, progress=progress)
 
 
-def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:
-    """A single name is meant as a list of one."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def _tuple(given: Any) -> tuple[Any, ...]:
+    """A single name or model is meant as a list of one."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

@@ -24,6 +24,7 @@ from shoal.hierarchies.spec import make_hierarchy
 from shoal.job import Job
 from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
+from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
 from shoal.tables.atomic import check_output, is_same
 from shoal.tables.coded import CodedColumn, code_columns
@@ -70,8 +71,12 @@ def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] 
             problems.append(Problem("bad-priority", "the priority order names it twice", name))
     settings = Settings(_algorithm(job, problems), _requirement(job, models, problems))
     problems += _output_problems(job, settings.requirement)
+    if settings.requirement is not None:
+        problems += _population_problems(job, settings.requirement)
     if settings.algorithm is not None and settings.requirement is not None and not settings.algorithm.class_based:
         problems += _without_classes(job, settings.requirement)
+    if settings.algorithm is not None and settings.algorithm.own_values:
+        problems += _without_means(job)
     return settings
 
 
@@ -98,8 +103,27 @@ def _input_files(job: Job, requirement: Requirement | None) -> list[Path]:
     return [path for path in (job.input, job.population, *trees) if path is not None]
 
 
+def _population_problems(job: Job, requirement: Requirement) -> list[Problem]:
+    wanted = any(isinstance(model, KMap) for model in requirement.models)
+    if wanted and job.population is None:
+        hint = "name it, e.g. --population everybody.csv"
+        return [Problem("missing-population", "k-map needs a population table", hint=hint)]
+    if job.population is not None and not wanted:
+        hint = "add one, e.g. --model k-map:10, or leave the population out"
+        return [Problem("unused-population", "a population is named, but no model that looks at it", hint=hint)]
+    return []
+
+
+def _without_means(job: Job) -> list[Problem]:
+    if not {"mean", "midpoint"} & {job.recoding, *job.recodings.values()}:
+        return []
+    message = f"'{job.algorithm}' says itself which ranges are released, so none can be a mean or a midpoint"
+    return [Problem("bad-recoding", message, hint="leave out the recoding, or choose another algorithm")]
+
+
 def _without_classes(job: Job, requirement: Requirement) -> list[Problem]:
-    if requirement.size_only and job.person is None and job.suppression_limit == 0:
+    plain = requirement.size_only and not any(model.class_columns() for model in requirement.models)
+    if plain and job.person is None and job.suppression_limit == 0:
         return []
     message = f"'{job.algorithm}' makes no classes, so it takes a plain k only: no models, persons or suppression"
     return [Problem("needs-classes", message, hint="choose another algorithm")]
@@ -111,6 +135,9 @@ def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
         known = {item.name for item in fields(algorithm_class(job.algorithm))}
         for name, value in (("effort", job.effort), ("objective", job.objective)):
             if value is not None and name in known:
+                if parameters.get(name) not in (None, value):
+                    message = f"two different values of '{name}' are given, one of them among the parameters"
+                    problems.append(Problem("given-twice", message, hint="leave out one of them"))
                 parameters[name] = value
             elif value is not None:
                 message = f"algorithm '{job.algorithm}' has no {name} to set"
@@ -118,6 +145,9 @@ def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
         if job.priorities and not algorithm_class(job.algorithm).takes_priorities:
             message = f"algorithm '{job.algorithm}' adds up no losses of columns, so priorities cannot act on it"
             problems.append(Problem("no-priorities", message, hint="leave them out, or choose another algorithm"))
+        if parameters.get("class_column") not in (None, job.class_column):
+            message = "the class label is no parameter of the algorithm, but a setting of the job"
+            problems.append(Problem("bad-parameter", message, hint="name it with --class (class_column in Python)"))
         if job.class_column is not None and "class_column" in known:
             parameters["class_column"] = job.class_column
         return make_algorithm(job.algorithm, **parameters)
@@ -172,16 +202,23 @@ def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None
         if name not in known:
             message = f"the table has no such column (named in '{setting}')"
             problems.append(Problem("unknown-column", message, name, did_you_mean(name, known)))
-    for name in dict.fromkeys(job.priorities):
-        if name in known and name not in job.quasi:
-            hint = did_you_mean(name, list(job.quasi))
-            message = "a priority names it, but it is no quasi-identifier"
-            problems.append(Problem("bad-priority", message, name, hint))
+    for reason, setting, names in (
+        ("bad-priority", "priority", list(job.priorities)),
+        ("bad-recoding", "recoding", list(job.recodings)),
+    ):
+        for name in dict.fromkeys(names):
+            if name in known and name not in job.quasi:
+                hint = did_you_mean(name, list(job.quasi))
+                message = f"a {setting} names it, but it is no quasi-identifier"
+                problems.append(Problem(reason, message, name, hint))
     for name, count in Counter(name for name, setting in named if setting in dict(roles)).items():
         if count > 1:
             problems.append(Problem("two-roles", "the column has two roles, or one of them twice", name))
     for name, order in job.orders.items():
         problems += repeated_in_order(name, order)
+        if job.scales.get(name, Scale.ORDERED) is not Scale.ORDERED:
+            message = f"its scale is '{job.scales[name]}', but an order of its values is given"
+            problems.append(Problem("two-scales", message, name, "leave out one of them"))
     problems += _misplaced(job, requirement, known)
     problems += _without_text(job, frame, requirement)
 
@@ -258,9 +295,13 @@ def check_table(
                 hierarchies[name] = make_hierarchy(specs[name], present.to_list(), name, None)
             except InputError as error:
                 problems.extend(error.problems)
+    numbers = {item.name for item in attributes if item.scale.is_numeric}
     for name, recoding in job.recodings.items():
         if recoding == "nodes" and name not in specs:
             problems.append(Problem("no-hierarchy", "to release nodes, the column needs a hierarchy", name))
+        if recoding in ("mean", "midpoint") and name not in numbers:
+            message = f"the recoding '{recoding}' is for numbers and dates"
+            problems.append(Problem("bad-recoding", message, name, "leave it out, or give the scale of the column"))
     return Schema(tuple(attributes), hierarchies, coded) if len(problems) == before else None
 
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.algorithms.shoal import Shoal
 from shoal.certificate import load_certificate
 from shoal.errors import InputError
 from shoal.pipeline import check
@@ -163,6 +164,69 @@ def test_an_order_that_names_a_value_twice(people: pl.DataFrame) -> None:
         assert refused(people, k=3, orders={"city": order}, **roles) == [("city", "repeated-in-order")]
         found = refused(people, k=3, orders={"city": order}, person="nobody", **roles)
         assert set(found) == {("nobody", "unknown-column"), ("city", "repeated-in-order")}
+
+
+def test_a_population_is_named_exactly_when_it_is_needed(folder: Path) -> None:
+    assert reasons_of(job(folder, models=("k-map:3",))) == {None: "missing-population"}
+    assert reasons_of(job(folder, population=folder / "population.csv")) == {None: "unused-population"}
+
+
+def test_what_is_wrong_with_a_population_is_told_with_all_else(folder: Path, people: pl.DataFrame) -> None:
+    settings: dict[str, Any] = {"models": ("k-map:3",), "orders": {"sex": ("m", "f", "m")}}
+    found = reasons_of(job(folder, population=folder / "nowhere.csv", **settings))
+    assert found == {None: "no-such-file", "sex": "repeated-in-order"}
+    people.drop("sex").with_columns(age=pl.lit(b"\xffSECRET")).write_parquet(folder / "odd.parquet")
+    found = reasons_of(job(folder, population=folder / "odd.parquet", models=("k-map:3",)))
+    assert found == {"sex": "missing-column", "age": "unknown-type"}
+
+
+def test_all_that_models_lack_is_told_at_once(people: pl.DataFrame) -> None:
+    models = ["alpha-k:disease=SECRET:0.5", "t-closeness:disease:0.3:hierarchical", "t-closeness:city:0.3:ordered"]
+    found = refused(people, quasi=["age", "sex"], k=3, models=models)
+    assert found == [("disease", "unknown-value"), ("disease", "missing-hierarchy"), ("city", "unordered-column")]
+
+
+def test_recodings_that_cannot_act_are_refused(people: pl.DataFrame) -> None:
+    assert refused(people, quasi=["age"], k=3, recodings={"disease": "cell-suppression"}) == [
+        ("disease", "bad-recoding")
+    ]
+    for recoding in ("mean", "midpoint"):
+        assert refused(people, quasi=["age", "sex"], k=3, recodings={"sex": recoding, "age": recoding}) == [
+            ("sex", "bad-recoding")
+        ]
+        with pytest.raises(InputError) as caught:
+            shoal.anonymize(people, algorithm="tdr", quasi=["age"], k=3, recoding=recoding)
+        assert caught.value.reasons == ("bad-recoding",)
+
+
+def test_an_order_and_another_scale_contradict_each_other(people: pl.DataFrame) -> None:
+    order = ("SECRET-A", "SECRET-B", "SECRET-C")
+    for scale in ("category", "integer"):
+        assert refused(people, quasi=["city"], k=3, orders={"city": order}, scales={"city": scale}) == [
+            ("city", "two-scales")
+        ]
+    shoal.anonymize(
+        people, quasi=["city"], k=3, orders={"city": order}, scales={"city": "ordered"}, algorithm="mondrian"
+    )
+
+
+def test_sets_of_quasi_identifiers_need_classes(people: pl.DataFrame) -> None:
+    with pytest.raises(InputError) as caught:
+        shoal.anonymize(people, algorithm="nonhomogeneous", quasi=["age", "sex"], models=["qid:age:3", "qid:sex:3"])
+    assert caught.value.reasons == ("needs-classes",)
+
+
+def test_a_setting_that_is_given_twice(people: pl.DataFrame) -> None:
+    for settings in ({"parameters": {"effort": "low"}}, {"algorithm": Shoal(effort="low")}):
+        with pytest.raises(InputError) as caught:
+            shoal.anonymize(people, quasi=["age"], k=3, effort="high", **settings)
+        assert caught.value.reasons == ("given-twice",)
+
+
+def test_a_hierarchy_object_with_a_leaf_twice(people: pl.DataFrame) -> None:
+    leaves = ("SECRET-A", "SECRET-B", "SECRET-C", "SECRET-A")
+    tree = shoal.Hierarchy(leaves, (*leaves, "*"), np.array([[0, 1, 2, 3], [4, 4, 4, 4]], dtype=np.int32))
+    assert refused(people, quasi=["city"], k=3, hierarchies={"city": tree}) == [("city", "duplicate-leaf")]
 
 
 ODD = {

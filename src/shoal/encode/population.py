@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.encode.codebook import Codebook
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.tables.scales import is_missing
+from shoal.tables.types import has_text
 
 
 def encode_population(
@@ -28,6 +29,12 @@ def encode_population(
         for book in codebook.columns
         if book.name not in frame.columns
         for hint in [did_you_mean(book.name, frame.columns)]
+    ]
+    looked_at = [*(book.name for book in codebook.columns), *([person] if person is not None else [])]
+    problems += [
+        Problem("unknown-type", f"the population has values of type {type(dtype).__name__}, which have no text", name)
+        for name, dtype in frame.schema.items()
+        if name in looked_at and not has_text(dtype)
     ]
     if problems:
         raise InputError(problems)
