@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, fields
-from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -26,7 +25,7 @@ from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
-from shoal.tables.atomic import check_output, is_same
+from shoal.tables.atomic import check_output, same_outputs
 from shoal.tables.coded import CodedColumn, code_columns
 from shoal.tables.files import Format, format_of
 from shoal.tables.scales import find_scale, is_missing
@@ -87,8 +86,7 @@ def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]
     inputs = _input_files(job, requirement)
     for path in outputs:
         problems += check_output(path, inputs)
-    if any(is_same(one, other) for one, other in combinations(outputs, 2)):
-        problems.append(Problem("same-output", "two outputs of this call have the same path"))
+    problems += same_outputs(outputs)
     if job.output is not None:
         try:
             format_of(job.output)

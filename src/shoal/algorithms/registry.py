@@ -52,9 +52,23 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         for given in parameters
         if given not in known
     ]
+    problems += [
+        Problem("bad-parameter", f"algorithm '{name}': {item.name} must be {wanted}")
+        for item in fields(kind)
+        if item.name in parameters and (wanted := _another_type(item.default, parameters[item.name]))
+    ]
     if problems:
         raise InputError(problems)
     try:
         return kind(**parameters)
     except (TypeError, ValueError) as error:
         raise InputError(Problem("bad-parameter", f"algorithm '{name}': {error}")) from None
+
+
+def _another_type(default: Any, given: Any) -> str | None:
+    """What a parameter must be, if its default is true or false, or a whole number, and the given value is not."""
+    if isinstance(default, bool):
+        return None if isinstance(given, bool) else "true or false"
+    if isinstance(default, int):
+        return None if isinstance(given, int) and not isinstance(given, bool) else "a whole number"
+    return None

@@ -126,10 +126,17 @@ def _typed(parameters: dict[str, str]) -> dict[str, Any]:
     """`true`, `3` and `0.5` are what they look like; anything else is text."""
     if not parameters:
         return {}
+    return {name: _number_or_text(text) for name, text in parameters.items()}
+
+
+def _number_or_text(text: str) -> Any:
     import yaml
 
-    read = {name: yaml.safe_load(text) for name, text in parameters.items()}
-    return {name: value if isinstance(value, bool | int | float) else parameters[name] for name, value in read.items()}
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
 
 
 def _trace(stage: str, value: Any) -> None:

@@ -48,15 +48,15 @@ def cluster_release(
 
     problems: list[Problem] = []
     wanted: dict[str, Any] = {
-        "clusters": options.whole_number(clusters, "--clusters", problems) or 6,
-        "seed": options.whole_number(seed, "--seed", problems) or 0,
+        "clusters": options.whole_number(clusters, "--clusters", problems, least=1) or 6,
+        "seed": options.whole_number(seed, "--seed", problems, least=0) or 0,
         "cluster_on": options.names(cluster_on) or None,
         "sweep": options.whole_numbers(sweep, "--sweep", problems),
         "scales": options.pairs(scale, "--scale", problems),
     }
     if not options.names(quasi):
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex,postcode"))
-    threshold = options.whole_number(h, "-k", problems)
+    threshold = options.whole_number(h, "-k", problems, least=2)
     with ProgressBar(quiet or as_json) as progress:
         made = publish_file(
             data,

@@ -14,7 +14,7 @@ from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table
 from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
-from shoal.tables.atomic import atomic_output, check_output
+from shoal.tables.atomic import atomic_output, check_output, overwritten, same_outputs
 
 COLUMNS = (
     ("gcp", "loss (GCP)", "{:.4f}"),
@@ -71,11 +71,16 @@ def compare(
         problems.append(Problem("bad-k", "no k is given", hint="-k 5,10,50"))
     chosen = algorithm_names() if algorithms.strip() == "all" else options.names(algorithms)
     cores = str(os.cpu_count() or 1)
-    at_once = options.whole_number(cores if processes == "all" else processes, "--processes", problems)
+    at_once = options.whole_number(cores if processes == "all" else processes, "--processes", problems, least=1)
+    if not chosen:
+        problems.append(Problem("bad-option", "no algorithm is named", hint="--algorithms shoal,mondrian, or all"))
     trees = hierarchy_files(hierarchies, [*options.names(quasi), *options.names(sensitive)])
     for output in (as_csv, chart):
         if output is not None:
             problems += check_output(output, [data, *trees])
+    if resume is not None:
+        problems += overwritten(resume, [data, *trees])
+    problems += same_outputs([path for path in (as_csv, chart, resume) if path is not None])
     if charts is not None:
         problems += check_pictures(charts)
     settings: dict[str, Any] = {

@@ -63,14 +63,14 @@ def evaluate(
     problems: list[Problem] = []
     wanted = {*FAST, *(["models"] if class_column is not None else [])}
     given: dict[str, Any] = {
-        "k": options.whole_number(k, "-k", problems),
+        "k": options.whole_number(k, "-k", problems, least=2),
         "sensitive": options.names(sensitive) or None,
         "class_column": class_column,
         "person": person,
         "party": options.names(party) or None,
         "sampling_fraction": options.decimal_number(sampling_fraction, "--sampling-fraction", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
-        "seed": options.whole_number(seed, "--seed", problems),
+        "seed": options.whole_number(seed, "--seed", problems, least=0),
         "same_order": not shuffled,
         "parts": tuple(part for part in PARTS if part in wanted),
     }

@@ -33,7 +33,7 @@ def inspect(
     from shoal.tables.options import CsvOptions
 
     problems: list[Problem] = []
-    largest = options.whole_number(size, "--size", problems)
+    largest = options.whole_number(size, "--size", problems, least=1)
     if problems:
         raise InputError(problems)
     table = read_table(data, CsvOptions(missing=tuple(missing or ())))

@@ -28,20 +28,26 @@ def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict
             name, sign, value = part.rpartition("=")
             if not sign or not name.strip() or not value.strip():
                 problems.append(Problem("bad-option", f"{option}: write NAME=VALUE", hint=f"e.g. {option} age=2"))
-            else:
-                found[name.strip()] = value.strip()
+                continue
+            if found.setdefault(name.strip(), value.strip()) != value.strip():
+                problems.append(Problem("bad-option", f"{option}: '{name.strip()}' has two values"))
     return found
 
 
-def whole_number(text: str | None, option: str, problems: list[Problem]) -> int | None:
+def whole_number(text: str | None, option: str, problems: list[Problem], least: int | None = None) -> int | None:
+    """A whole number, of at least `least` if that is given; None if it is not given or wrong."""
     if text is None:
         return None
+    reason = "bad-k" if option == "-k" else "bad-option"
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
-        reason = "bad-k" if option == "-k" else "bad-option"
         problems.append(Problem(reason, f"{option} must be a whole number"))
         return None
+    if least is not None and number < least:
+        problems.append(Problem(reason, f"{option} must be at least {least}"))
+        return None
+    return number
 
 
 def whole_numbers(text: str | None, option: str, problems: list[Problem]) -> list[int]:
@@ -105,6 +111,8 @@ def make_job(job_file: Path | None, settings: dict[str, Any], problems: list[Pro
     given = {name: value for name, value in settings.items() if value not in (None, (), {}, [])}
     try:
         base = Job.load(job_file).model_dump(by_alias=True, exclude_unset=True) if job_file is not None else {}
+        if "csv" in given:  # four options of their own: one that is not given stays what the file says
+            given["csv"] = {**base.get("csv", {}), **given["csv"]}
         job = Job.make(**{**base, **given})
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None

@@ -41,6 +41,11 @@ def verify(
     limit = options.decimal_number(suppression_limit, "--suppression-limit", problems)
     outcome: dict[str, Any]
     if certificate is not None:
+        named = {"-k": k, "--quasi": quasi, "--person": person, "--sensitive": sensitive, "--model": model}
+        named["--suppression-limit"] = suppression_limit
+        for option in (option for option, value in named.items() if value):
+            message = f"{option} would be ignored: the certificate says what is to be checked"
+            problems.append(Problem("bad-option", message, hint=f"leave out {option}, or the certificate"))
         if problems:
             raise InputError(problems)
         outcome = verify_certified(release, load_certificate(certificate), hierarchies, population)

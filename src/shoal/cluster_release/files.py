@@ -18,7 +18,7 @@ from shoal.hierarchies.files import find_hierarchy_files, hierarchy_files
 from shoal.models.base import Model
 from shoal.models.linkage import Qid
 from shoal.models.registry import parse_model
-from shoal.tables.atomic import atomic_output, check_output
+from shoal.tables.atomic import atomic_output, check_output, same_outputs
 from shoal.tables.files import format_of, read_table, write_table, written_options
 from shoal.tables.options import CsvOptions
 from shoal.verify.check import verify_release
@@ -47,8 +47,14 @@ def publish_file(
     for path in (output, details, report):
         if path is not None:
             problems += check_output(path, [data, *hierarchy_files(hierarchies, quasi)])
+    problems += same_outputs([path for path in (output, details, report) if path is not None])
     if charts is not None:
         problems += check_pictures(charts)
+    qids = [(model.quasi, model.k) for model in wanted if isinstance(model, Qid)]
+    others = [model for model in wanted if not isinstance(model, Qid)]
+    if qids and h is not None:
+        message = "a k for all quasi-identifiers and sets with a k of their own cannot be given together"
+        problems.append(Problem("given-twice", message, hint="write the k as one more set, qid:A+B+C:K"))
     source = trees = None
     try:
         source = read_table(data, CsvOptions(missing=missing))
@@ -62,8 +68,6 @@ def publish_file(
         problems += error.problems
     if problems or source is None or trees is None or output is None:
         raise InputError(problems)
-    qids = [(model.quasi, model.k) for model in wanted if isinstance(model, Qid)]
-    others = [model for model in wanted if not isinstance(model, Qid)]
     made = publish_for_clustering(
         source.frame,
         quasi=quasi,

@@ -6,8 +6,9 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 
 from shoal.errors import InputError, Problem
@@ -58,6 +59,13 @@ def overwritten(path: Path, inputs: Iterable[Path | str]) -> list[Problem]:
         return []
     hint = "choose another name; the input is never overwritten"
     return [Problem("output-is-input", f"the output '{path}' is also an input", hint=hint)]
+
+
+def same_outputs(paths: Sequence[Path]) -> list[Problem]:
+    """A problem if two outputs would replace each other."""
+    if not any(is_same(one, other) for one, other in combinations(paths, 2)):
+        return []
+    return [Problem("same-output", "two outputs of this call have the same path", hint="choose another name")]
 
 
 def _place_problems(path: Path) -> list[Problem]:
