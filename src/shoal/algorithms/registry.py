@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 from shoal.algorithms.base import Algorithm
@@ -70,5 +71,5 @@ def _another_type(default: Any, given: Any) -> str | None:
     if isinstance(default, bool):
         return None if isinstance(given, bool) else "true or false"
     if isinstance(default, int):
-        return None if isinstance(given, int) and not isinstance(given, bool) else "a whole number"
+        return None if isinstance(given, Integral) and not isinstance(given, bool) else "a whole number"
     return None
