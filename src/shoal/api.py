@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.algorithms.base import Algorithm
@@ -13,7 +13,6 @@ from shoal.models.base import Model
 from shoal.pipeline import run_frame
 from shoal.progress import ProgressCallback, silent
 from shoal.result import Result
-from shoal.tables.schema import as_names
 
 
 def anonymize(
@@ -23,7 +22,7 @@ def anonymize(
     k: int | None = None,
     sensitive: Sequence[str] = (),
     identifiers: Sequence[str] = (),
-    models: Sequence[Model | str] = (),
+    models: Sequence[Model | str] | Model | str = (),
     hierarchies: Mapping[str, Any] | str | None = None,
     algorithm: str | Algorithm = "shoal",
     seed: int = 0,
@@ -40,7 +39,7 @@ def anonymize(
     """
     if frame is None:
         raise InputError(Problem("no-input", "no frame is given"))
-    objects = tuple(model for model in models if isinstance(model, Model))
+    given = _tuple(models)
     if isinstance(algorithm, Algorithm):
         _check_registered(algorithm, "parameters" in settings)
         settings["parameters"] = algorithm.parameters()
@@ -48,17 +47,20 @@ def anonymize(
         if label is not None and not {"class", "class_column"} & settings.keys():
             settings["class_column"] = label  # so that the column is read, as if it were named here
         algorithm = algorithm.name
+    if settings.get("input") is not None:
+        raise InputError(Problem("bad-setting", "a frame is given, so there can be no 'input'", hint="leave it out"))
     job = Job.make(
-        quasi=as_names(quasi),
+        quasi=_tuple(quasi),
         k=k,
-        sensitive=as_names(sensitive),
-        identifiers=as_names(identifiers),
-        models=tuple(model for model in models if not isinstance(model, Model)),
+        sensitive=_tuple(sensitive),
+        identifiers=_tuple(identifiers),
+        models=tuple(model for model in given if not isinstance(model, Model)),
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
         algorithm=algorithm,
         seed=seed,
         **settings,
     )
+    objects = tuple(model for model in given if isinstance(model, Model))
     return run_frame(job, frame, models=objects, progress=progress)
 
 
@@ -75,3 +77,10 @@ def _check_registered(algorithm: Algorithm, with_parameters: bool) -> None:
         problems.append(Problem("bad-parameter", message, hint="leave out 'parameters', or name the algorithm"))
     if problems:
         raise InputError(problems)
+
+
+def _tuple(given: Any) -> tuple[Any, ...]:
+    """A single name or model is meant as a list of one."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

@@ -17,6 +17,7 @@ import polars as pl
 import shoal
 from shoal.errors import InputError, Problem
 from shoal.job import Job
+from shoal.tables.types import has_text, with_text
 
 FORMAT = 1
 MISSING_RULE = (
@@ -34,9 +35,17 @@ def job_hash(public: dict[str, Any]) -> str:
 
 
 def frame_hash(frame: pl.DataFrame) -> str:
-    """A hash of names, types and values of a frame that has no file: that of its rows as CSV bytes."""
+    """A hash of names, types and values of a frame that has no file: that of its rows as CSV bytes.
+
+    Columns that CSV cannot hold follow, each as the columns it comes apart into.
+    """
     digest = hashlib.sha256(repr([(name, str(kind)) for name, kind in frame.schema.items()]).encode())
-    digest.update(frame.write_csv(quote_style="always").encode())
+    others = [column for column in frame if not has_text(column.dtype)]
+    pieces = [frame.drop(column.name for column in others) if others else frame]
+    pieces += [part.to_frame("part") for column in others for part in with_text(column)]
+    for piece in pieces:
+        if piece.width:
+            digest.update(piece.write_csv(quote_style="always").encode())
     return digest.hexdigest()
 
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from shoal.algorithms.base import Algorithm
 from shoal.algorithms.registry import algorithm_class, make_algorithm
+from shoal.encode.columns import repeated_in_order
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.hierarchies.hierarchy import Hierarchy
@@ -25,10 +26,12 @@ from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
-from shoal.tables.atomic import check_output
+from shoal.tables.atomic import check_outputs
 from shoal.tables.coded import CodedColumn, code_columns
+from shoal.tables.files import Format, format_of
 from shoal.tables.scales import find_scale, is_missing
 from shoal.tables.schema import Attribute, Role, Scale
+from shoal.tables.types import has_text
 
 
 @dataclass(frozen=True)
@@ -70,20 +73,55 @@ def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] 
     for name, times in Counter(list(job.priorities)).items():
         if times > 1:
             problems.append(Problem("bad-priority", "the priority order names it twice", name))
-    for output in (job.output, job.certificate, job.report):
-        if output is not None:
-            problems += check_output(output, [job.input] if job.input is not None else [])
-    outputs = [Path(path).resolve() for path in (job.output, job.certificate, job.report) if path is not None]
-    if len(set(outputs)) < len(outputs):
-        problems.append(Problem("same-output", "two outputs of this call have the same path"))
     settings = Settings(_algorithm(job, problems), _requirement(job, models, problems))
+    problems += _output_problems(job, settings.requirement)
+    if settings.requirement is not None:
+        problems += _population_problems(job, settings.requirement)
     if settings.algorithm is not None and settings.requirement is not None and not settings.algorithm.class_based:
         problems += _without_classes(job, settings.requirement)
+    if settings.algorithm is not None and settings.algorithm.own_values:
+        problems += _without_means(job)
     return settings
 
 
+def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
+    """What speaks against the places and the format of the outputs."""
+    problems = check_outputs((job.output, job.certificate, job.report), _input_files(job, requirement))
+    if job.output is not None:
+        try:
+            format_of(job.output)
+        except InputError as error:
+            problems += error.problems
+    return problems
+
+
+def _input_files(job: Job, requirement: Requirement | None) -> list[Path]:
+    """Every file that the job reads: the table, the population, and the hierarchies that are files."""
+    trees = [Path(spec) for spec in _hierarchy_specs(job, requirement, []).values() if isinstance(spec, str | Path)]
+    return [path for path in (job.input, job.population, *trees) if path is not None]
+
+
+def _population_problems(job: Job, requirement: Requirement) -> list[Problem]:
+    wanted = any(isinstance(model, KMap) for model in requirement.models)
+    if wanted and job.population is None:
+        hint = "name it, e.g. --population everybody.csv"
+        return [Problem("missing-population", "k-map needs a population table", hint=hint)]
+    if job.population is not None and not wanted:
+        hint = "add one, e.g. --model k-map:10, or leave the population out"
+        return [Problem("unused-population", "a population is named, but no model that looks at it", hint=hint)]
+    return []
+
+
+def _without_means(job: Job) -> list[Problem]:
+    if not {"mean", "midpoint"} & {job.recoding, *job.recodings.values()}:
+        return []
+    message = f"'{job.algorithm}' says itself which ranges are released, so none can be a mean or a midpoint"
+    return [Problem("bad-recoding", message, hint="leave out the recoding, or choose another algorithm")]
+
+
 def _without_classes(job: Job, requirement: Requirement) -> list[Problem]:
-    if requirement.size_only and job.person is None and job.suppression_limit == 0:
+    plain = requirement.size_only and not any(model.class_columns() for model in requirement.models)
+    if plain and job.person is None and job.suppression_limit == 0:
         return []
     message = f"'{job.algorithm}' makes no classes, so it takes a plain k only: no models, persons or suppression"
     return [Problem("needs-classes", message, hint="choose another algorithm")]
@@ -95,6 +133,9 @@ def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
         known = {item.name for item in fields(algorithm_class(job.algorithm))}
         for name, value in (("effort", job.effort), ("objective", job.objective)):
             if value is not None and name in known:
+                if parameters.get(name) not in (None, value):
+                    message = f"two different values of '{name}' are given, one of them among the parameters"
+                    problems.append(Problem("given-twice", message, hint="leave out one of them"))
                 parameters[name] = value
             elif value is not None:
                 message = f"algorithm '{job.algorithm}' has no {name} to set"
@@ -102,6 +143,9 @@ def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
         if job.priorities and not algorithm_class(job.algorithm).takes_priorities:
             message = f"algorithm '{job.algorithm}' adds up no losses of columns, so priorities cannot act on it"
             problems.append(Problem("no-priorities", message, hint="leave them out, or choose another algorithm"))
+        if parameters.get("class_column") not in (None, job.class_column):
+            message = "the class label is no parameter of the algorithm, but a setting of the job"
+            problems.append(Problem("bad-parameter", message, hint="name it with --class (class_column in Python)"))
         if job.class_column is not None and "class_column" in known:
             parameters["class_column"] = job.class_column
         return make_algorithm(job.algorithm, **parameters)
@@ -135,8 +179,9 @@ def _requirement(job: Job, given: tuple[Model, ...], problems: list[Problem]) ->
 
 
 def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None, problems: list[Problem]) -> None:
-    """Names that the table lacks, and columns with two roles."""
+    """Names that the table lacks, columns with two roles, and settings that do not fit the role of their column."""
     known = frame.columns
+    class_columns = [name for model in requirement.models for name in model.class_columns()] if requirement else []
     roles = [("quasi", job.quasi), ("sensitive", job.sensitive), ("identifiers", job.identifiers)]
     named = [(name, setting) for setting, names in roles for name in names]
     for setting, column in (("class", job.class_column), ("person", job.person)):
@@ -148,21 +193,79 @@ def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None
         ("priorities", dict.fromkeys(job.priorities)),
         ("recodings", job.recodings),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else {}),
-        ("models", dict.fromkeys(requirement.columns()) if requirement is not None else {}),
+        ("models", dict.fromkeys([*requirement.columns(), *class_columns]) if requirement is not None else {}),
     ):
         named += [(name, setting) for name in columns]
     for name, setting in dict.fromkeys(named):
         if name not in known:
             message = f"the table has no such column (named in '{setting}')"
             problems.append(Problem("unknown-column", message, name, did_you_mean(name, known)))
-    for name in dict.fromkeys(job.priorities):
-        if name in known and name not in job.quasi:
-            hint = did_you_mean(name, list(job.quasi))
-            message = "a priority names it, but it is no quasi-identifier"
-            problems.append(Problem("bad-priority", message, name, hint))
+    for reason, setting, names in (
+        ("bad-priority", "priority", list(job.priorities)),
+        ("bad-recoding", "recoding", list(job.recodings)),
+    ):
+        for name in dict.fromkeys(names):
+            if name in known and name not in job.quasi:
+                hint = did_you_mean(name, list(job.quasi))
+                message = f"a {setting} names it, but it is no quasi-identifier"
+                problems.append(Problem(reason, message, name, hint))
     for name, count in Counter(name for name, setting in named if setting in dict(roles)).items():
         if count > 1:
             problems.append(Problem("two-roles", "the column has two roles, or one of them twice", name))
+    for name, order in job.orders.items():
+        problems += repeated_in_order(name, order)
+        if job.scales.get(name, Scale.ORDERED) is not Scale.ORDERED:
+            message = f"its scale is '{job.scales[name]}', but an order of its values is given"
+            problems.append(Problem("two-scales", message, name, "leave out one of them"))
+    problems += _misplaced(job, requirement, known)
+    problems += _without_text(job, frame, requirement)
+
+
+def _misplaced(job: Job, requirement: Requirement | None, known: list[str]) -> list[Problem]:
+    """Models and persons whose columns must be quasi-identifiers and are not, or must not be and are."""
+    problems = []
+    for model in requirement.models if requirement is not None else ():
+        for name in model.class_columns():
+            if name in known and name not in job.quasi:
+                message = f"'{model.public_spec()}' takes it for a quasi-identifier, but it is none"
+                hint = "name it among the quasi-identifiers, or leave it out of the model"
+                problems.append(Problem("not-quasi-identifying", message, name, hint))
+        for name in model.columns():
+            if name in job.quasi and name != job.person:
+                message = f"'{model.public_spec()}' looks at its values, but a quasi-identifier is generalized"
+                hint = "leave it out of the quasi-identifiers, or leave out the model"
+                problems.append(Problem("two-roles", message, name, hint))
+    if job.person is not None and job.person in (*job.quasi, *job.sensitive):
+        message = "it tells persons apart, so it is not released, but it is also named as a column to be released"
+        problems.append(Problem("two-roles", message, job.person, "name it as 'person' only"))
+    return list(dict.fromkeys(problems))
+
+
+def _without_text(job: Job, frame: pl.DataFrame, requirement: Requirement | None) -> list[Problem]:
+    """Columns whose values have no text, where they need one: because somebody looks at them, or for a CSV file."""
+    looked_at = {*job.quasi, *job.sensitive, job.class_column, job.person}
+    looked_at |= set(requirement.columns()) if requirement is not None else set()
+    dropped = {*job.identifiers, job.person}
+    as_csv = job.output is not None and _is_csv(job.output)
+    problems = []
+    for name, dtype in frame.schema.items():
+        if has_text(dtype):
+            continue
+        kind = type(dtype).__name__  # not all of it: inside there may be categories, which are values
+        if name in looked_at:
+            hint = "convert the column to text or to numbers"
+            problems.append(Problem("unknown-type", f"values of type {kind} can only be kept or dropped", name, hint))
+        elif as_csv and name not in dropped:
+            message = f"values of type {kind} cannot be written to CSV"
+            problems.append(Problem("not-for-csv", message, name, "write Parquet, or drop the column as an identifier"))
+    return problems
+
+
+def _is_csv(path: Path) -> bool:
+    try:
+        return format_of(path) is Format.CSV
+    except InputError:
+        return False  # told already
 
 
 def check_table(
@@ -178,9 +281,9 @@ def check_table(
     """
     before = len(problems)
     check_columns(job, frame, requirement, problems)
+    specs = _hierarchy_specs(job, requirement, problems)
     if len(problems) > before:
         return None
-    specs = _hierarchy_specs(job, problems)
     looked_at = set(requirement.columns()) if requirement is not None else set()
     attributes = []
     hierarchies: dict[str, Hierarchy] = {}
@@ -199,9 +302,13 @@ def check_table(
                 hierarchies[name] = make_hierarchy(specs[name], present.to_list(), name, None)
             except InputError as error:
                 problems.extend(error.problems)
+    numbers = {item.name for item in attributes if item.scale.is_numeric}
     for name, recoding in job.recodings.items():
         if recoding == "nodes" and name not in specs:
             problems.append(Problem("no-hierarchy", "to release nodes, the column needs a hierarchy", name))
+        if recoding in ("mean", "midpoint") and name not in numbers:
+            message = f"the recoding '{recoding}' is for numbers and dates"
+            problems.append(Problem("bad-recoding", message, name, "leave it out, or give the scale of the column"))
     schema = Schema(tuple(attributes), hierarchies, coded)
     if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
         problems += _not_for_k_map(job, schema)
@@ -239,11 +346,13 @@ def _scale(job: Job, column: pl.Series, problems: list[Problem]) -> Scale:
     return given if given is not None else find_scale(column, job.missing)
 
 
-def _hierarchy_specs(job: Job, problems: list[Problem]) -> dict[str, object]:
+def _hierarchy_specs(job: Job, requirement: Requirement | None, problems: list[Problem]) -> dict[str, object]:
     if isinstance(job.hierarchies, dict):
         return dict(job.hierarchies)
+    of_models = requirement.columns() if requirement is not None else ()
     try:
-        return dict(find_hierarchy_files(job.hierarchies, [*job.quasi, *job.sensitive]))
+        names = (name for name in (*job.quasi, *job.sensitive, *of_models) if name != job.person)
+        return dict(find_hierarchy_files(job.hierarchies, names))
     except InputError as error:
         problems.extend(error.problems)
         return {}

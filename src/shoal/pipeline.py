@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -175,22 +176,35 @@ def _check_and_encode(this: Run, read: Callable[[], Source]) -> Work:
                 encoded = _encode(job, source, schema, requirement)
             except InputError as error:
                 problems.extend(error.problems)
+        if job.population is not None:
+            encoded = _with_population(job, job.population, encoded, problems)
     if problems:
-        raise InputError(problems)
+        raise InputError(dict.fromkeys(problems))
     assert source is not None
     assert schema is not None
     assert encoded is not None
     assert requirement is not None
     this.show("encode", encoded)
     table, codebook = encoded
-    if job.population is not None:
-        population = read_table(job.population, job.csv_options()).frame
-        codes, owners = encode_population(population, codebook, job.missing, job.person)
-        table = replace(table, population=codes, population_owners=owners)
     unmet = impossible(requirement, table)
     if unmet:
         raise RequirementError(unmet)
     return Work(source, schema, requirement, settings.algorithm, table, codebook)
+
+
+def _with_population(
+    job: Job, path: Path, encoded: tuple[EncodedTable, Codebook] | None, problems: list[Problem]
+) -> tuple[EncodedTable, Codebook] | None:
+    """The encoded table with the population in its codes; what is wrong with the population is told in any case."""
+    try:
+        population = read_table(path, job.csv_options()).frame
+        if encoded is not None:
+            table, codebook = encoded
+            codes, owners = encode_population(population, codebook, job.missing, job.person)
+            return replace(table, population=codes, population_owners=owners), codebook
+    except InputError as error:
+        problems.extend(error.problems)
+    return encoded
 
 
 def _taken(given: Any) -> Source:

@@ -73,7 +73,7 @@ def verify_file(
     trees: dict[str, Hierarchy] = {}
     people = None
     try:
-        trees = _read_trees(hierarchies, [*quasi, *sensitive])
+        trees = _read_trees(hierarchies, [*quasi, *sensitive, *Requirement.of(wanted).columns()])
         people = read_table(population).frame if population is not None else None
     except InputError as error:
         problems += error.problems

@@ -71,6 +71,14 @@ PREPARE: dict[str, tuple[Callable[[Path, Path], tuple], int, set[str]]] = {
         {"too-few-records"},
     ),
     "output is input": (lambda f, p: (p, "-o", "./people.csv", *BASE), 2, {"output-is-input"}),
+    "certificate is the job file": (
+        lambda f, p: (
+            (f / "job.json").write_text('{"input": "people.csv", "output": "out.csv", "quasi": ["age"], "k": 5}'),
+            ("--job", "job.json", "--certificate", "./job.json", "--model", "qid:zip:3", "--json"),
+        )[1],
+        2,
+        {"output-is-input", "not-quasi-identifying"},
+    ),
     "no output": (lambda f, p: (p, *BASE), 2, {"no-output"}),
     "output folder missing": (lambda f, p: (p, "-o", "nowhere/out.csv", *BASE), 2, {"no-such-folder"}),
     "output is a folder": (lambda f, p: ((f / "made").mkdir(), (p, "-o", "made", *BASE))[1], 2, {"not-writable"}),

@@ -247,3 +247,72 @@ def test_models_explained_as_json(shoal) -> None:
     found = shoal("models", "--explain", "k-map", "--json").json
     assert (found["name"], found["monotone"]) == ("k-map", True)
     assert found["stops"]
+
+
+def test_no_verb_overwrites_what_it_reads(shoal, people: Path, tmp_path: Path) -> None:
+    (tmp_path / "trees").mkdir()
+    tree = tmp_path / "trees" / "zip.csv"
+    tree.write_text("".join(f"SECRETzip{n};*\n" for n in range(8)))
+    (tmp_path / "everybody.csv").write_bytes(people.read_bytes())
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    common = ("--quasi", "age,zip,sex", "--hierarchies", "trees", "--json")
+    for arguments in (
+        ("evaluate", people, people, "--population", "everybody.csv", "--report", "everybody.csv"),
+        ("evaluate", people, people, "--report", tree),
+        ("compare", people, "--csv", tree),
+        ("cluster-release", people, "-o", tree),
+        ("cluster-release", people, "-o", "out.csv", "--details", tree),
+    ):
+        outcome = shoal(*arguments, *common)
+        assert (outcome.code, outcome.reasons) == (2, {"output-is-input"}), outcome.err
+    outcome = shoal("cluster-release", people, "-o", "out.xlsx", "--quasi", "age", "--sweep", "x", "--json")
+    assert (outcome.code, outcome.reasons) == (2, {"unknown-format", "bad-option"})
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reasons"),
+    [
+        (("cluster-release", "-o", "o.csv", "-k", "0", "--clusters", "0", "--seed", "-1"), {"bad-k", "bad-option"}),
+        (("cluster-release", "-o", "o.csv", "-k", "9", "--details", "./o.csv"), {"same-output"}),
+        (("inspect", "--size", "0"), {"bad-option"}),
+        (("compare", "--algorithms", "", "--processes", "0"), {"bad-option", "no-algorithm"}),
+        (
+            ("compare", "--csv", "o.csv", "--chart", "o.csv", "--resume", "people.csv"),
+            {"same-output", "output-is-input"},
+        ),
+        (("evaluate", "people.csv", "--seed", "-1", "-k", "0"), {"bad-k", "bad-option"}),
+        (("anonymize", "-o", "o.csv", "-k", "5", "--scale", "age=integer,age=date"), {"bad-option"}),
+        (
+            ("anonymize", "-o", "o.csv", "-k", "5", "--algorithm", "mondrian", "--parameter", "strict=["),
+            {"bad-parameter"},
+        ),
+        (("anonymize", "-o", "o.csv", "-k", "5", "--algorithm", "cb", "--parameter", "rounds=2.5"), {"bad-parameter"}),
+    ],
+)
+def test_what_would_be_ignored_is_refused(
+    shoal, people: Path, tmp_path: Path, arguments: tuple[str, ...], reasons: set[str]
+) -> None:
+    before = people.read_bytes()
+    verb, *others = arguments
+    outcome = shoal(verb, people, *others, "--quasi", "age,sex", "--json")
+    assert (outcome.code, outcome.reasons) == (2, reasons), outcome.err
+    assert people.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_certificate_says_what_is_checked(shoal, people: Path, tmp_path: Path) -> None:
+    call = ("anonymize", people, "-o", "out.csv", "--quasi", "age,sex", "-k", "3", "--algorithm", "mondrian")
+    assert shoal(*call, "--certificate", "c.json").code == 0
+    outcome = shoal("verify", "out.csv", "--certificate", "c.json", "-k", "50", "--quasi", "age,zip", "--json")
+    assert outcome.code == 2
+    assert [problem["reason"] for problem in outcome.json["problems"]] == ["bad-option", "bad-option"]
+
+
+def test_an_option_of_csv_leaves_the_others_of_the_job_file(shoal, people: Path, tmp_path: Path) -> None:
+    settings = {"input": "people.csv", "output": "out.csv", "quasi": ["age"], "k": 3, "csv": {"delimiter": ";"}}
+    (tmp_path / "job.json").write_text(json.dumps(settings))
+    outcome = shoal("anonymize", "--job", "job.json", "--encoding", "utf-8", "--json")
+    assert (outcome.code, outcome.reasons) == (2, {"unknown-column"})  # under this delimiter there is one column only
+    people.write_text(people.read_text().replace(",", ";"))
+    assert shoal("anonymize", "--job", "job.json", "--encoding", "utf-8", "--json").code == 0

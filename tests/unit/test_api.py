@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.algorithms.tdr import Tdr
 from shoal.errors import InputError, RequirementError
 
 
@@ -162,3 +163,28 @@ def test_the_label_of_an_algorithm_object_is_read(people: pl.DataFrame) -> None:
     named = shoal.anonymize(people, **SETTINGS, algorithm="tdr", class_column="disease")
     assert given.release.equals(named.release)
     assert given.certificate["job"]["class"] == "disease"
+
+
+def test_one_model_is_a_list_of_one(people: pl.DataFrame) -> None:
+    settings = {**SETTINGS, "algorithm": "mondrian"}
+    wanted = shoal.anonymize(people, **settings, models=[shoal.LDiversity(2, "disease")]).certificate["checks"]
+    assert len(wanted) == 2
+    for given in (shoal.LDiversity(2, "disease"), "l-diversity:disease:2"):
+        assert shoal.anonymize(people, **settings, models=given).certificate["checks"] == wanted
+
+
+def test_calls_that_cannot_be_meant(people: pl.DataFrame) -> None:
+    calls = [
+        ({"quasi": None}, "no-quasi-identifier"),
+        ({"quasi": 5}, "bad-setting"),
+        ({"models": 5}, "bad-setting"),
+        ({"input": "people.csv"}, "bad-setting"),
+        ({"algorithm": Tdr(), "parameters": {"mode": "distort"}}, "bad-parameter"),
+        ({"algorithm": "tdr", "parameters": {"class_column": "sex"}}, "bad-parameter"),
+        ({"algorithm": Tdr(class_column="disease"), "class_column": "sex"}, "bad-parameter"),
+        ({"algorithm": Tdr(class_column="nothing")}, "unknown-column"),
+    ]
+    for changed, reason in calls:
+        with pytest.raises(InputError) as caught:
+            shoal.anonymize(people, **{**SETTINGS, **changed})
+        assert caught.value.reasons == (reason,)

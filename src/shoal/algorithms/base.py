@@ -100,6 +100,7 @@ class Algorithm(ABC):
     class_based: ClassVar[bool] = True  # False: groups are not equivalence classes (non-homogeneous generalization)
     takes_sets: ClassVar[bool] = False  # True: it has its own way with several quasi-identifier sets
     takes_priorities: ClassVar[bool] = True  # False: it adds up no losses of attributes, so none can weigh more
+    own_values: ClassVar[bool] = False  # True: it says which values are released (`Boxes`), so these are never means
 
     def prepare(self) -> None:  # noqa: B027  (most algorithms have nothing to do)
         """Called before the table is read: begin what takes time and needs no data."""

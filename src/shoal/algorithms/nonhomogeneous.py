@@ -54,6 +54,7 @@ class NonHomogeneous(Algorithm):
     title: ClassVar[str] = "a box per record over k records of a ring, randomly assigned; no equivalence classes"
     citation: ClassVar[str] = "Wong, Mamoulis, Cheung 2010"
     class_based: ClassVar[bool] = False
+    own_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.partition < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 from shoal.algorithms.base import Algorithm
@@ -52,11 +53,16 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         for given in parameters
         if given not in known
     ]
-    texts = [item.name for item in fields(kind) if item.type in ("str", "str | None")]
+    texts = [item.name for item in fields(kind) if item.type == "str | None"]
     problems += [
-        Problem("bad-parameter", f"algorithm '{name}': the parameter '{given}' must be text")
+        Problem("bad-parameter", f"algorithm '{name}': {given} must be text")
         for given, value in parameters.items()
         if given in texts and not isinstance(value, str | None)
+    ]
+    problems += [
+        Problem("bad-parameter", f"algorithm '{name}': {item.name} must be {wanted}")
+        for item in fields(kind)
+        if item.name in parameters and (wanted := _another_type(item.default, parameters[item.name]))
     ]
     if problems:
         raise InputError(problems)
@@ -64,3 +70,12 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         return kind(**parameters)
     except (TypeError, ValueError) as error:
         raise InputError(Problem("bad-parameter", f"algorithm '{name}': {error}")) from None
+
+
+def _another_type(default: Any, given: Any) -> str | None:
+    """What a parameter must be, if its default is true or false, or a whole number, and the given value is not."""
+    if isinstance(default, bool):
+        return None if isinstance(given, bool) else "true or false"
+    if isinstance(default, int):
+        return None if isinstance(given, Integral) and not isinstance(given, bool) else "a whole number"
+    return None

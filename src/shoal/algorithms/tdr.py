@@ -72,6 +72,7 @@ class Tdr(Algorithm):
     citation: ClassVar[str] = "Fung, Wang, Wang, Hung 2009"
     takes_sets: ClassVar[bool] = True
     takes_priorities: ClassVar[bool] = False
+    own_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

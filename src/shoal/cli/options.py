@@ -32,12 +32,14 @@ def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict
             name, sign, value = part.rpartition("=")
             if not sign or not name.strip() or not value.strip():
                 problems.append(Problem("bad-option", f"{option}: write NAME=VALUE", hint=f"e.g. {option} age=2"))
-            else:
-                found[name.strip()] = value.strip()
+                continue
+            if found.setdefault(name.strip(), value.strip()) != value.strip():
+                problems.append(Problem("bad-option", f"{option}: '{name.strip()}' has two values"))
     return found
 
 
 def whole_number(text: str | None, option: str, problems: list[Problem], *, least: int | None = None) -> int | None:
+    """A whole number, of at least `least` if that is given; None if it is not given or wrong."""
     if text is None:
         return None
     reason = "bad-k" if option == "-k" else "bad-option"

@@ -64,6 +64,11 @@ def publish_file(
         trees = find_hierarchy_files(hierarchies, described) if hierarchies is not None else {}
     except InputError as error:
         problems += error.problems
+    try:
+        if output is not None:
+            format_of(output)
+    except InputError as error:
+        problems += error.problems
     if problems or source is None or trees is None or output is None:
         raise InputError(dict.fromkeys(problems))
     made = publish_for_clustering(

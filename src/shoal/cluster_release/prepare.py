@@ -140,6 +140,11 @@ def _check_names(
         for name, times in Counter(quasi).items()
         if times > 1
     ]
+    problems += [
+        Problem("two-roles", "a model looks at its values, but a quasi-identifier is generalized", name)
+        for name in quasi
+        if name in looked_at
+    ]
     if not quasi:
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier was given"))
     if frame.height == 0:

@@ -92,7 +92,10 @@ def encode_model_column(
     missing: Sequence[str],
     named_values: Sequence[str] = (),
 ) -> EncodedColumn:
-    """A column that is kept as it is but that a model or an algorithm looks at."""
+    """A column that is kept as it is but that a model or an algorithm looks at.
+
+    Values with an order and a hierarchy are there with both: in tree order, with the position of each.
+    """
     distinct, absent = _distinct(column, missing)
     positions = ancestors = None
     if hierarchy is not None and attribute.scale is Scale.CATEGORY:
@@ -102,8 +105,14 @@ def encode_model_column(
         coded = _code_in_order(column, distinct.sort(), absent)
     else:
         numbers, _, ordered = _ordered_numbers(distinct, attribute)
+        positions = scaled_positions(numbers, absent > 0)
+        if hierarchy is not None:
+            leaves = _leaf_numbers(ordered, hierarchy, attribute.name)
+            in_tree_order = np.argsort(leaves, kind="stable")
+            ordered = ordered.gather(in_tree_order)
+            positions[: len(leaves)] = positions[in_tree_order]
+            ancestors = _ancestors_of(leaves[in_tree_order], hierarchy, absent > 0)
         coded = _code_in_order(column, ordered, absent)
-        positions = scaled_positions(numbers, coded.missing_code >= 0)
     wanted = set(named_values)
     value_codes = {text: code for code, text in enumerate(coded.texts.to_list()) if text in wanted} if wanted else {}
     return EncodedColumn(attribute.name, coded.codes, len(coded.texts), positions, ancestors, value_codes)
@@ -154,14 +163,28 @@ def _code_in_order(column: CodedColumn, ordered: pl.Series, absent: int) -> _Cod
 
 def _code_leaves(column: CodedColumn, distinct: pl.Series, absent: int, hierarchy: Hierarchy, name: str) -> _Coded:
     """Codes are the leaves of the hierarchy, in its tree order, whether they occur or not."""
-    texts = distinct.cast(pl.String)
+    _leaf_numbers(distinct, hierarchy, name)
     leaves = pl.Series(hierarchy.leaves, dtype=pl.String)
-    uncovered = int((~texts.is_in(leaves.implode())).sum())
+    return _code_in_order(replace(column, values=column.values.cast(pl.String)), leaves, absent)
+
+
+def _leaf_numbers(distinct: pl.Series, hierarchy: Hierarchy, name: str) -> NDArray[np.int64]:
+    """(values,) the leaf of each value. Raises InputError if the hierarchy lacks some."""
+    found = [hierarchy.leaf_index.get(text, -1) for text in distinct.cast(pl.String).to_list()]
+    leaves = np.array(found, dtype=np.int64)
+    uncovered = int(np.count_nonzero(leaves < 0))
     if uncovered:
-        message = f"{uncovered} of {len(texts)} distinct values are not in its hierarchy"
+        message = f"{uncovered} of {len(leaves)} distinct values are not in its hierarchy"
         hint = "add them as leaves, or name the texts that mean 'missing'"
         raise InputError(Problem("uncovered-values", message, name, hint))
-    return _code_in_order(replace(column, values=column.values.cast(pl.String)), leaves, absent)
+    return leaves
+
+
+def _ancestors_of(leaves: NDArray[np.int64], hierarchy: Hierarchy, missing: bool) -> NDArray[np.int32]:
+    """(levels, codes) the nodes above these leaves, and above a missing value, which comes last."""
+    ancestors, _ = tree_levels(hierarchy, missing)
+    shown = np.append(leaves, len(hierarchy.leaves)) if missing else leaves
+    return np.ascontiguousarray(ancestors[:, shown])
 
 
 def _ordered_numbers(distinct: pl.Series, attribute: Attribute) -> _Ordered:
@@ -194,13 +217,25 @@ def _leaf_positions(hierarchy: Hierarchy, distinct: pl.Series, attribute: Attrib
 def _given_order(distinct: pl.Series, attribute: Attribute) -> _Ordered:
     order = pl.Series(attribute.order or (), dtype=pl.String)
     texts = distinct.cast(pl.String)
+    problems = repeated_in_order(attribute.name, attribute.order or ())
     unknown = int((~texts.is_in(order.implode())).sum())
     if unknown:
         message = f"{unknown} of {len(texts)} distinct values are not in the given order"
-        raise InputError(Problem("not-in-order", message, attribute.name, "list every value, from low to high"))
+        problems.append(Problem("not-in-order", message, attribute.name, "list every value, from low to high"))
+    if problems:
+        raise InputError(problems)
     rank = texts.replace_strict(order, pl.Series(np.arange(len(order), dtype=np.float64)), return_dtype=pl.Float64)
     by_rank = rank.arg_sort()
     return _Ordered(rank.gather(by_rank).to_numpy(), np.arange(len(texts), dtype=np.int64), distinct.gather(by_rank))
+
+
+def repeated_in_order(name: str, order: Sequence[str]) -> list[Problem]:
+    """A problem if an order names a value twice: it cannot be told where that value belongs."""
+    repeated = len(order) - len(set(order))
+    if not repeated:
+        return []
+    message = f"the order names a value twice ({repeated} of its {len(order)} entries repeat another)"
+    return [Problem("repeated-in-order", message, name, "list every value once, from low to high")]
 
 
 def _hierarchy_nodes(texts: pl.Series, hierarchy: Hierarchy | None) -> NDArray[np.int32] | None:

@@ -12,6 +12,7 @@ from shoal.encode.codebook import Codebook, ColumnCodebook
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.tables.coded import code_column
 from shoal.tables.scales import EXACT_BELOW, comparable_positions, is_missing
+from shoal.tables.types import has_text
 
 
 def encode_population(
@@ -30,6 +31,12 @@ def encode_population(
         for book in codebook.columns
         if book.name not in frame.columns
         for hint in [did_you_mean(book.name, frame.columns)]
+    ]
+    looked_at = [*(book.name for book in codebook.columns), *([person] if person is not None else [])]
+    problems += [
+        Problem("unknown-type", f"the population has values of type {type(dtype).__name__}, which have no text", name)
+        for name, dtype in frame.schema.items()
+        if name in looked_at and not has_text(dtype)
     ]
     if problems:
         raise InputError(problems)

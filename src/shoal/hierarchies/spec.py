@@ -69,6 +69,10 @@ def describe(hierarchy: Hierarchy) -> dict[str, int | list[int]]:
 
 def _from_spec(spec: object, values: Sequence[str], column: str, base_folder: Path | None) -> Hierarchy:
     if isinstance(spec, Hierarchy):
+        repeated = len(spec.leaves) - len(spec.leaf_index)
+        if repeated:
+            message = f"{repeated} of {len(spec.leaves)} leaves of the hierarchy repeat another one"
+            raise InputError(Problem("duplicate-leaf", message, column, "give each value one leaf"))
         return spec
     if isinstance(spec, (str, Path)):
         return _from_name(spec, values, column, base_folder)

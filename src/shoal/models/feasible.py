@@ -10,20 +10,29 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.encode.encoded_table import EncodedTable
-from shoal.errors import Problem, RequirementError
+from shoal.errors import InputError, Problem, RequirementError
 from shoal.models.base import Model, Requirement
 from shoal.models.rules import HistogramRule, RuleKind
 
 
 def impossible(requirement: Requirement, table: EncodedTable) -> list[Problem]:
-    """A problem for every model that the whole table does not meet, with the nearest setting that it can meet."""
+    """A problem for every model that the whole table does not meet, with the nearest setting that it can meet.
+
+    Raises InputError with everything that models lack: an order, a hierarchy, a named value.
+    """
     if table.records == 0:
         return [Problem("too-few-records", "the table has no records")]
     one_group = np.zeros(table.records, dtype=np.int32)
-    problems = []
+    problems: list[Problem] = []
+    lacking: list[Problem] = []
     for model in requirement.models:
-        if model.monotone and model.deficits(table, one_group, 1)[0] > 0:
-            problems.append(_explain(model, table))
+        try:
+            if model.monotone and model.deficits(table, one_group, 1)[0] > 0:
+                problems.append(_explain(model, table))
+        except InputError as error:
+            lacking.extend(error.problems)
+    if lacking:
+        raise InputError(dict.fromkeys(lacking))
     return problems
 
 

@@ -8,6 +8,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 
 from shoal.errors import InputError, Problem
@@ -49,10 +50,15 @@ def check_output(path: Path | str, inputs: Iterable[Path | str] = ()) -> list[Pr
         problems = _place_problems(path)
     except (OSError, ValueError) as error:  # a folder that may not be entered, a name too long, a NUL in it
         problems = [_not_writable(path, getattr(error, "strerror", None) or "it is not a possible path")]
-    if any(_is_same(path, Path(source)) for source in inputs):
-        hint = "choose another name; the input is never overwritten"
-        problems.append(Problem("output-is-input", f"the output '{path}' is also an input", hint=hint))
-    return problems
+    return problems + overwritten(path, inputs)
+
+
+def overwritten(path: Path, inputs: Iterable[Path | str]) -> list[Problem]:
+    """A problem if writing to `path` would replace one of the inputs."""
+    if not any(is_same(path, Path(source)) for source in inputs):
+        return []
+    hint = "choose another name; the input is never overwritten"
+    return [Problem("output-is-input", f"the output '{path}' is also an input", hint=hint)]
 
 
 def check_outputs(paths: Iterable[Path | str | None], inputs: Iterable[Path | str | None] = ()) -> list[Problem]:
@@ -68,8 +74,8 @@ def check_outputs(paths: Iterable[Path | str | None], inputs: Iterable[Path | st
 
 def check_different(paths: Iterable[Path | str | None]) -> list[Problem]:
     """A problem if two of these places are the same: one output would replace the other."""
-    places = [os.path.realpath(path) for path in paths if path is not None]
-    if len(set(places)) == len(places):
+    places = [Path(path) for path in paths if path is not None]
+    if not any(is_same(one, other) for one, other in combinations(places, 2)):
         return []
     return [Problem("same-output", "two outputs of this call have the same path", hint="choose different names")]
 
@@ -105,7 +111,8 @@ def _obstacle(path: Path, folder: Path) -> str | None:
     return None
 
 
-def _is_same(path: Path, source: Path) -> bool:
+def is_same(path: Path, source: Path) -> bool:
+    """Whether two paths lead to one file; False for paths that lead nowhere."""
     try:
         if os.path.realpath(path) == os.path.realpath(source):
             return True

@@ -257,3 +257,12 @@ def test_seeds_of_any_size(people):
     with pytest.raises(InputError) as caught:
         publish(people, seed=-1)
     assert caught.value.reasons == ("bad-seed",)
+
+
+def test_a_model_cannot_look_at_a_quasi_identifier(people):
+    with pytest.raises(InputError) as caught:
+        publish(people, models=[LDiversity(1.2, "town")], identifiers=["nobody"])
+    assert {(problem.column, problem.reason) for problem in caught.value.problems} == {
+        ("town", "two-roles"),
+        ("nobody", "unknown-column"),
+    }

@@ -15,6 +15,7 @@ from shoal.encode.levels import interval_levels, tree_levels
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.spec import make_hierarchy
+from shoal.models.t_closeness import TCloseness
 from shoal.tables.schema import Attribute, Role, Scale
 
 JOBS = {"*": {"Technical": ["Craft", "Support"], "Other": ["Sales", "Army", "Service"]}}
@@ -89,6 +90,37 @@ def test_same_number_spelled_differently_stays_apart_at_the_same_position() -> N
     table, book = encode_table(pl.DataFrame({"x": ["1.50", "1.5", "2"]}), [quasi("x", Scale.DECIMAL)], {})
     assert book["x"].texts.to_list() == ["1.5", "1.50", "2"]
     assert table.attributes[0].positions.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_a_number_with_a_hierarchy_has_nodes_and_positions() -> None:
+    """The nodes give the distances that a category with this hierarchy has, the positions those of a plain number."""
+    random = np.random.default_rng(2)
+    codes = [[1, 2, 3, 5, 8, None][place] for place in random.integers(0, 6, 300)]
+    rows = [[str(code), "odd" if code % 2 else "even", "*"] for code in range(12, 0, -1)]  # some do not occur
+    tree = make_hierarchy(rows, [], "code", None)
+    frame = pl.DataFrame({"age": random.integers(0, 9, 300), "code": codes}, schema={"age": pl.Int64, "code": pl.Int64})
+    groups = random.integers(0, 20, 300).astype(np.int32)
+
+    def distances(scale: Scale, hierarchies: dict[str, Hierarchy], distance: str) -> list[float]:
+        attributes = [quasi("age", Scale.INTEGER), Attribute("code", Role.SENSITIVE, scale)]
+        table, _ = encode_table(frame, attributes, hierarchies)
+        return TCloseness(0.0, "code", distance).deficits(table, groups, 20).tolist()
+
+    both, tree_only, number_only = (Scale.INTEGER, {"code": tree}), (Scale.CATEGORY, {"code": tree}), Scale.INTEGER
+    assert distances(*both, "hierarchical") == pytest.approx(distances(*tree_only, "hierarchical"))
+    assert distances(*both, "ordered") == pytest.approx(distances(number_only, {}, "ordered"))
+    assert distances(*both, "equal") == pytest.approx(distances(number_only, {}, "equal"))
+    assert min(distances(*both, "hierarchical")) > 0
+    assert distances(*both, "hierarchical") != pytest.approx(distances(*both, "equal"))
+
+
+def test_an_order_that_names_a_value_twice_is_refused_without_naming_it() -> None:
+    frame = pl.DataFrame({"size": ["SECRET-S", "SECRET-M", "SECRET-L"]})
+    order = ("SECRET-S", "SECRET-M", "SECRET-S")
+    with pytest.raises(InputError) as caught:
+        encode_table(frame, [quasi("size", Scale.ORDERED, order)], {})
+    assert caught.value.reasons == ("repeated-in-order", "not-in-order")
+    assert "SECRET" not in str(caught.value)
 
 
 def test_interval_levels_are_nested_halves() -> None:
