@@ -3,7 +3,7 @@
 Every row of the table gives one item per record, so that equal records can go to different groups. A row that occurs
 more than 3k times gives 2k such items and one heavy item that holds the rest and never moves: enough to lend
 records to neighbours, and the work does not grow with the number of copies. In a large table every row that occurs k
-times or more has such a heavy item, and lends up to k records: there the steps are better spent on the rare rows.
+times or more is one heavy item and lends nothing: there the steps are better spent on the rare rows.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _items(weights: LongArray, k: int) -> tuple[IntegerArray, LongArray]:
     lent = np.full(weights.shape[0], 2 * k, dtype=np.int64)
     if np.where(heavy, lent + 1, weights).sum() > _LARGE:
         heavy = weights >= k
-        lent = np.minimum(weights - k, k)
+        lent[:] = 0
     count = np.where(heavy, lent + 1, weights)
     item_row = np.repeat(np.arange(weights.shape[0], dtype=np.int32), count)
     item_weight = np.ones(item_row.shape[0], dtype=np.int64)

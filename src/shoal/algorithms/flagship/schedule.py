@@ -102,7 +102,7 @@ def safe_rounds(problem: SearchProblem, effort: float) -> tuple[Round, ...]:
 
 def _steps(problem: SearchProblem, effort: float) -> float:
     """The effort for each record: less of it in a very large table, more in a small one."""
-    less: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.2))
+    less: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.35))
     return effort * less * max(1.0, min(_MORE, 2 * _FEW / problem.items))
 
 
