@@ -153,7 +153,7 @@ def begin_reading(job: Job, begun: Reading | None = None) -> Callable[[], Source
         if job.input is not None:
             options = job.csv_options()
             same = begun is not None and (begun.path, begun.options) == (job.input, options)
-            reading = begun if same else Reading(job.input, options)
+            reading = begun if same else Reading(job.input, options, job.quasi)
     except InputError as error:
         problem = error
 
@@ -161,8 +161,8 @@ def begin_reading(job: Job, begun: Reading | None = None) -> Callable[[], Source
         if reading is None:
             raise problem
         file = reading.result()
-        coded = code_columns(file.frame, (name for name in job.quasi if name in file.frame.columns))
-        return Source(file.frame, file.sha256, file=file, coded=coded)
+        left = [name for name in job.quasi if name in file.frame.columns and name not in file.coded]
+        return Source(file.frame, file.sha256, file=file, coded={**file.coded, **code_columns(file.frame, left)})
 
     return read
 

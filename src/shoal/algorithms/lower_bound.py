@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.flagship.blocked_rows import blocked_rows
-from shoal.algorithms.flagship.problem import make_problem
+from shoal.algorithms.flagship.problem import SearchProblem, make_problem
 from shoal.algorithms.smallest_boxes import smallest_boxes
 from shoal.encode.encoded_table import EncodedTable
 from shoal.kernels.bound_near import BlockedRows, fill_blocks, nearest_records
@@ -51,13 +51,15 @@ def lower_bound(
     k: int,
     context: Context | None = None,
     *,
+    problem: SearchProblem | None = None,
     suppression: bool = False,
     exact_rows: int = EXACT_ROWS,
     sample: int = SAMPLE,
 ) -> LowerBound:
     """No partition of the table into groups of at least k records has a lower GCP (with attribute weights).
 
-    With `suppression` this also holds if any records are left out of the groups and lose everything.
+    With `suppression` this also holds if any records are left out of the groups and lose everything. `problem` is the
+    table as the search sees it, if the caller has that already.
     """
     context = context or Context()
     if k < 2 or table.rows < 2:
@@ -65,7 +67,9 @@ def lower_bound(
     if table.records < 2 * k and not suppression:
         return LowerBound(_one_group(table), "one group", 1.0, table.rows)
     everyone = np.arange(table.rows, dtype=np.int32)
-    rows, block_of, order = blocked_rows(make_problem(table, k), everyone, table.weights, _BLOCK, context.random(90))
+    rows, block_of, order = blocked_rows(
+        problem if problem is not None else make_problem(table, k), everyone, table.weights, _BLOCK, context.random(90)
+    )
     if table.rows <= exact_rows:
         per_record = _credits(rows, block_of, smallest_boxes(table, k, context)[order], k, context)
         if suppression:  # no record ever costs more than to suppress it

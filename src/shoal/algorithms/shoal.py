@@ -86,7 +86,8 @@ class Shoal(Algorithm):
         schedule = make_schedule(problem, self.steps)
         free = replace(problem, safety=None)
         bound, starts = context.both(
-            lambda: _bound(table, requirement, context), lambda: _starts(target, free, schedule, context)
+            lambda: _bound(table, requirement, context, problem if target is table else None),
+            lambda: _starts(target, free, schedule, context),
         )
         group, energy = self._searched(free, schedule, starts, context, 0.85 if safety is None else 0.5)
         if safety is not None and requirement.monotone:
@@ -158,10 +159,12 @@ class Shoal(Algorithm):
         return best
 
 
-def _bound(table: EncodedTable, requirement: Requirement, context: Context) -> LowerBound:
+def _bound(
+    table: EncodedTable, requirement: Requirement, context: Context, problem: SearchProblem | None = None
+) -> LowerBound:
     """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement."""
     smallest = requirement.smallest_class([one.name for one in table.attributes])
-    return lower_bound(table, smallest, context, suppression=context.may_suppress)
+    return lower_bound(table, smallest, context, problem=problem, suppression=context.may_suppress)
 
 
 def _starts(

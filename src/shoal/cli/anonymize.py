@@ -66,7 +66,9 @@ def anonymize(
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
-    reading = begin_reading(data if job is None else None, {**csv, "missing": tuple(missing or ())})
+    reading = begin_reading(
+        data if job is None else None, {**csv, "missing": tuple(missing or ())}, options.names(quasi)
+    )
     from shoal.pipeline import run
     from shoal.tables.atomic import check_outputs
 

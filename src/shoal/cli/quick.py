@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +26,17 @@ def end_without_looking_for_garbage() -> None:
     gc.freeze()
 
 
-def begin_reading(path: Path | None, options: dict[str, Any]) -> Reading | None:
+def begin_reading(path: Path | None, options: dict[str, Any], numbered: Collection[str]) -> Reading | None:
     """Begin to read a table before the rest of the program is loaded; None if nothing, or nothing right, was named."""
     if path is None:
         return None
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads for matrix products, which nobody makes here
     from shoal.errors import InputError
     from shoal.tables.files import Reading
     from shoal.tables.options import CsvOptions
 
     try:
-        return Reading(path, CsvOptions(**options))
+        return Reading(path, CsvOptions(**options), numbered)
     except InputError:
         return None
 

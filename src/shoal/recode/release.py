@@ -111,7 +111,12 @@ def tight_boxes(table: EncodedTable, groups: NDArray[np.int32]) -> Boxes:
     count = int(groups.max()) + 1 if groups.size else 0
     low = np.empty((table.width, count), dtype=np.int32)
     high = np.empty((table.width, count), dtype=np.int32)
-    group_bounds(table.codes, table.row_of_record, groups, low, high)
+
+    def fill(number: int) -> None:
+        one = slice(number, number + 1)
+        group_bounds(table.codes[one], table.row_of_record, groups, low[one], high[one])
+
+    on_threads(fill, range(table.width))
     filled = (high >= 0).all(axis=0)
     if filled.all():
         return Boxes(low, high, groups)

@@ -4,15 +4,15 @@ All columns are text and no cell is trimmed or converted, so a released exact va
 null; a quoted empty cell (`""`) is an empty text; both are missing values later. `csv_scan` says what a record is.
 Every problem of a file is reported at once, with counts and line numbers and never with content.
 
-Nearly all files are what they seem, so polars reads one at once, on a thread of its own. Meanwhile the file is scanned,
-and what polars has read counts only if the scan says that it could. The thread needs no compiled code: whoever begins
-to read may load the compiler before asking for the result.
+Nearly all files are what they seem, so polars reads one at once, on a thread of its own, which also numbers the columns
+that will be needed as numbers. Meanwhile the file is scanned, and what polars has read counts only if the scan says so.
+The thread needs no compiled code: whoever begins to read may load the compiler before asking for the result.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.errors import InputError, InternalError, Problem
+from shoal.tables.coded import CodedColumn, code_column
 from shoal.tables.csv_decode import Bytes, read_utf8
 from shoal.tables.options import DELIMITERS, CsvOptions
 
@@ -41,17 +42,18 @@ def read_csv_with_options(path: Path | str, options: CsvOptions | None = None) -
     """The table, and the options with everything that was found out filled in."""
     path = Path(path)
     check_is_file(path)
-    return CsvReading(path, options or CsvOptions()).result()
+    return CsvReading(path, options or CsvOptions()).result()[:2]
 
 
 class CsvReading:
     """A CSV file that is being read. `result` waits for it and raises InputError with every problem found."""
 
-    def __init__(self, path: Path, options: CsvOptions) -> None:
+    def __init__(self, path: Path, options: CsvOptions, numbered: Collection[str] = ()) -> None:
         self._path, self._options = path, options
         thread = ThreadPoolExecutor(max_workers=1)
         self._text = thread.submit(read_utf8, path, options.encoding)
         self._likely = thread.submit(self._read_at_first_sight)
+        self._coded = thread.submit(self._number_at_first_sight, numbered)
         thread.shutdown(wait=False)
 
     def _read_at_first_sight(self) -> tuple[tuple[str, str], pl.DataFrame | None]:
@@ -59,8 +61,20 @@ class CsvReading:
         form = _likely_form(data, self._options)
         return form, _read_as_it_is(data, *form)
 
-    def result(self) -> tuple[pl.DataFrame, CsvOptions]:
-        """The table, and the options with everything that was found out filled in."""
+    def _number_at_first_sight(self, numbered: Collection[str]) -> tuple[list[str], dict[str, CodedColumn]]:
+        """The names in the first record, and the columns below them as numbers."""
+        frame = self._likely.result()[1]
+        if frame is None or frame.height < 2 or not numbered:
+            return [], {}
+        names = ["" if cell is None else str(cell) for cell in frame.row(0)]
+        found = dict(zip(names, frame.slice(1), strict=True))
+        return names, {name: code_column(column.rename(name)) for name, column in found.items() if name in numbered}
+
+    def result(self) -> tuple[pl.DataFrame, CsvOptions, dict[str, CodedColumn]]:
+        """The table, the options with everything that was found out filled in, and columns as numbers.
+
+        These are some of the columns that were to be numbered: none if the file was not what it seemed.
+        """
         options = self._options
         try:
             data, encoding = self._text.result()
@@ -70,10 +84,13 @@ class CsvReading:
         header, names = _names(self._path, data, found, delimiter, quote, options)
         form, frame = self._likely.result()
         fits = form == (delimiter, quote) and not found.needs_rewriting
+        coded: dict[str, CodedColumn] = {}
         if not fits or frame is None or frame.shape != (found.records, found.width):
             frame = _read_records(data, found, delimiter, quote)
+        elif header and self._coded.result()[0] == names:
+            coded = self._coded.result()[1]
         frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
-        return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header)
+        return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header), coded
 
 
 def _likely_form(data: Bytes, options: CsvOptions) -> tuple[str, str]:

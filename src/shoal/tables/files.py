@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from threading import Event
@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.arrow import read_arrow, write_arrow
-from shoal.tables.coded import with_categories
+from shoal.tables.coded import CodedColumn, with_categories
 from shoal.tables.csv_read import CsvReading, check_is_file
 from shoal.tables.csv_write import write_csv
 from shoal.tables.options import CsvOptions
@@ -51,6 +51,7 @@ class ReadTable:
     format: Format
     options_found: CsvOptions | None
     sha256: str
+    coded: Mapping[str, CodedColumn] = field(default_factory=dict)  # columns as numbers, where that is done
 
 
 def format_of(path: Path | str) -> Format:
@@ -76,7 +77,8 @@ class Reading:
     The threads need no compiled code, so the compiler can be loaded meanwhile.
     """
 
-    def __init__(self, path: Path | str, options: CsvOptions | None = None) -> None:
+    def __init__(self, path: Path | str, options: CsvOptions | None = None, numbered: Collection[str] = ()) -> None:
+        """`numbered` are columns that will be needed as numbers: there is time for some of them while reading."""
         path = Path(path)
         self.path, self.options = path, options or CsvOptions()
         self._problem: InputError | None = None
@@ -89,9 +91,9 @@ class Reading:
             return
         threads = ThreadPoolExecutor(max_workers=2)
         self._sha256 = threads.submit(sha256_of_file, path, self._given_up)
-        read: Callable[[], tuple[pl.DataFrame, CsvOptions | None]]
+        read: Callable[[], tuple[pl.DataFrame, CsvOptions | None, dict[str, CodedColumn]]]
         if self._format is Format.CSV:
-            read = CsvReading(path, self.options).result
+            read = CsvReading(path, self.options, numbered).result
         else:
             read = threads.submit(_read_columns, path, self._format).result
         self._read = read
@@ -101,19 +103,19 @@ class Reading:
         if self._problem is not None:
             raise self._problem
         try:
-            frame, options_found = self._read()
-            return ReadTable(frame, self._format, options_found, self._sha256.result())
+            frame, options_found, coded = self._read()
+            return ReadTable(frame, self._format, options_found, self._sha256.result(), coded)
         except BaseException:
             self._given_up.set()
             raise
 
 
-def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None]:
+def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None, dict[str, CodedColumn]]:
     _refuse_empty(path)
     frame = read_parquet(path) if found_format is Format.PARQUET else read_arrow(path)
     if frame.height == 0:
         raise InputError(Problem("no-records", f"'{path}' has no records"))
-    return frame, None
+    return frame, None, {}
 
 
 def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = None) -> None:

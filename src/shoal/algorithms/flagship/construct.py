@@ -108,8 +108,10 @@ def _class_block(
     prices: Prices,
     generator: np.random.Generator,
 ) -> IntegerArray:
-    rows, row_of_item = np.unique(problem.item_row[items], return_inverse=True)
-    weights = np.bincount(row_of_item, weights=problem.item_weight[items]).astype(np.int64)
+    row = problem.item_row[items]  # equal ones are neighbours
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    rows, row_of_item = row[starts], np.repeat(np.arange(starts.shape[0]), np.diff(starts, append=row.shape[0]))
+    weights = np.add.reduceat(problem.item_weight[items], starts)
     present = np.ascontiguousarray(codes[:, rows])
     classes = level_classes(attributes, present, weights, problem.k, prices, generator)
     group = classes[row_of_item].astype(np.int32)
