@@ -67,8 +67,12 @@ def make_certificate(
     loss: dict[str, Any],
     class_based: bool,
     notes: list[str],
+    csv: dict[str, Any],
 ) -> dict[str, Any]:
-    """All that a reader needs to trust a release, and to check it again."""
+    """All that a reader needs to trust a release, and to check it again.
+
+    `csv` is how a text file is written, so that nobody has to find it out again.
+    """
     public = job.public()
     public["hierarchies"] = hierarchies
     public["models"] = models
@@ -88,6 +92,7 @@ def make_certificate(
         "missing": {"rule": MISSING_RULE, "cells": missing_cells},
         "loss": loss,
         "class_based": class_based,
+        "csv": csv,
         "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
     }
 
@@ -105,7 +110,17 @@ def load_certificate(path: str | Path) -> dict[str, Any]:
         raise InputError(Problem("no-such-file", f"there is no certificate '{path}'")) from None
     except (OSError, ValueError):
         raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate")) from None
-    if not isinstance(content, dict) or not {"quasi", "models", "hashes"} <= content.keys():
+    if not _is_certificate(content):
         hint = "it is the JSON file that 'shoal anonymize --certificate' writes"
         raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate", hint=hint))
-    return content
+    return dict(content)
+
+
+def _is_certificate(content: Any) -> bool:
+    """Whether all that is read from a certificate is there and what it should be."""
+    if not isinstance(content, dict):
+        return False
+    lists = [content.get(name) for name in ("quasi", "models")]
+    texts = all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in lists)
+    objects = [content.get(name, {}) for name in ("job", "csv", "loss")]
+    return texts and all(isinstance(one, dict) for one in [*objects, content.get("hashes")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from contextlib import ExitStack
+from typing import Any
 
 import polars as pl
 
@@ -18,7 +19,7 @@ from shoal.pipeline_input import Run, Work
 from shoal.result import Result
 from shoal.tables.atomic import atomic_output
 from shoal.tables.coded import as_text
-from shoal.tables.files import read_table
+from shoal.tables.files import Format, format_of, read_table, written_options
 from shoal.verify.check import Verification, verify_release
 
 REPORT_PARTS = ("risk", "combinations", "attack", "utility", "queries")
@@ -114,6 +115,7 @@ def make_result(
         loss=loss,
         class_based=work.algorithm.class_based,
         notes=list(clustering.details.get("notes", ())),
+        csv=_csv_form(job, work),
     )
     metrics = dict(scores.totals)
     metrics.update({name: value for name, value in loss.items() if isinstance(value, float)})
@@ -131,6 +133,13 @@ def make_result(
         seconds=this.seconds,
         details=clustering.details,
     )
+
+
+def _csv_form(job: Job, work: Work) -> dict[str, Any]:
+    if job.output is None or format_of(job.output) is not Format.CSV:
+        return {}
+    options = written_options(job.output, work.source.file)
+    return {"delimiter": options.delimiter, "quote": options.quote, "header": options.header}
 
 
 def _risk(job: Job, work: Work, released: pl.DataFrame, verification: Verification) -> dict[str, dict[str, float]]:

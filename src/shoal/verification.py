@@ -20,6 +20,7 @@ from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
 from shoal.tables.files import read_table
 from shoal.tables.frames import to_polars
+from shoal.tables.options import CsvOptions
 from shoal.tables.schema import Scale
 from shoal.verify.check import Verification, verify_release
 from shoal.verify.classes import value_numbers
@@ -103,7 +104,7 @@ def verify_certified(
     A certificate holds no values, so hierarchies, the population and the texts that mean 'missing' have to be given
     again. The notes say what was not checked again, and why.
     """
-    file = read_table(release)
+    file = read_table(release, _written_form(certificate))
     problems = _unknown_columns(file.frame.columns, certificate["quasi"])
     if problems:
         raise InputError(problems)
@@ -132,6 +133,13 @@ def verify_certified(
         scales=certified.scales(),
     )
     return {**found.as_dict(), "passed": found.passed and same, "same_file": same, "notes": notes}
+
+
+def _written_form(certificate: dict[str, Any]) -> CsvOptions:
+    """How the certified file is written, if the certificate tells."""
+    form = certificate.get("csv", {})
+    texts = {name: form[name] for name in ("delimiter", "quote") if isinstance(form.get(name), str)}
+    return CsvOptions(**texts, header=form["header"] if isinstance(form.get("header"), bool) else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,6 +56,39 @@ def test_outliers_are_suppressed_up_to_the_limit(shoal, tmp_path: Path) -> None:
     assert shoal("verify", "out.csv", "--quasi", "age,sex", "-k", "5").code == (0 if len(hidden) >= 5 else 3)
 
 
+@pytest.mark.parametrize("options", [("--no-header",), ("--delimiter", "^")])
+def test_a_certificate_knows_how_the_file_is_written(shoal, tmp_path: Path, options: tuple[str, ...]) -> None:
+    between = "^" if "^" in options else ","
+    rows = [f"a{n % 3}{between}b{n % 2}" for n in range(40)]
+    names = "column_1,column_2" if "--no-header" in options else "x,y"
+    header = [] if "--no-header" in options else [names.replace(",", between)]
+    (tmp_path / "in.csv").write_text("\n".join([*header, *rows]) + "\n")
+    asked = ("anonymize", "in.csv", "-o", "out.csv", "--quasi", names, "-k", "3", "--algorithm", "mondrian")
+    assert shoal(*asked, *options, "--certificate", "c.json").code == 0
+    checked = shoal("verify", "out.csv", "--certificate", "c.json")
+    assert checked.code == 0, checked.err
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"quasi": 1, "models": 2, "hashes": 3}',
+        '{"quasi": ["a"], "models": ["k-anonymity:2"], "hashes": {}, "job": null}',
+        '{"quasi": ["a"], "models": [5], "hashes": {}}',
+        "[]",
+    ],
+)
+def test_a_file_that_is_no_certificate(shoal, people: Path, tmp_path: Path, content: str) -> None:
+    (tmp_path / "c.json").write_text(content)
+    outcome = shoal("verify", people, "--certificate", "c.json", "--json")
+    assert (outcome.code, outcome.reasons) == (2, {"unreadable-certificate"})
+
+
+def test_a_quote_that_is_the_delimiter(shoal, people: Path) -> None:
+    outcome = shoal("anonymize", people, "-o", "out.csv", "--quasi", QUASI, "-k", "5", "--quote", ",", "--json")
+    assert outcome.code == 2
+
+
 def test_certificate_holds_no_value(released, tmp_path: Path) -> None:
     text = (tmp_path / "certificate.json").read_text()
     assert "SECRET" not in text

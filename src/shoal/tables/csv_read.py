@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.tables.csv_scan import Scan
 
 # text that polars would take for zlib-compressed data, or for a mark to drop; a mark in front keeps it from that
-TAKEN_FOR_OTHERS = (b"x\x01", codecs.BOM_UTF8)
+TAKEN_FOR_OTHERS = (b"x\x01", b"x^", b"x\xda", codecs.BOM_UTF8)
 _FIRST_BYTES = 4_096
 
 

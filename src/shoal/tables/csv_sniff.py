@@ -79,14 +79,15 @@ def _of_irregular(sample: Bytes, quote: str) -> str:
     Without any, the table has one column, and a delimiter is chosen that does not occur; unless all records below the
     first agree on a width of two or more, which looks like a broken first line.
     """
-    scans = {delimiter: scan(sample, delimiter, quote) for delimiter in DELIMITERS}
-    wide = [delimiter for delimiter in DELIMITERS if scans[delimiter].width > 1]
+    possible = [delimiter for delimiter in DELIMITERS if delimiter != quote]
+    scans = {delimiter: scan(sample, delimiter, quote) for delimiter in possible}
+    wide = [delimiter for delimiter in possible if scans[delimiter].width > 1]
     if wide:
         return min(
             wide, key=lambda delimiter: (scans[delimiter].ragged / scans[delimiter].records, -scans[delimiter].width)
         )
-    for delimiter in DELIMITERS:
+    for delimiter in possible:
         below = scan(sample[scans[delimiter].first_record_end :], delimiter, quote)
         if below.width > 1 and below.ragged == 0:
             return delimiter
-    return min(DELIMITERS, key=lambda delimiter: scans[delimiter].ragged)
+    return min(possible, key=lambda delimiter: scans[delimiter].ragged)

@@ -40,6 +40,12 @@ def test_empty_cell_is_null_and_quoted_empty_cell_is_empty_text(file) -> None:
     assert read_csv(file(b'a,b\n,""\n')).rows() == [(None, "")]
 
 
+@pytest.mark.parametrize("begin", ["x\x01", "x^", "x\u0682", "x\x9c"])
+def test_a_text_that_begins_like_packed_data(file, begin: str) -> None:
+    frame = read_csv(file(f"{begin}a,b\n1,2\n".encode()))
+    assert (frame.columns, frame.rows()) == ([f"{begin}a", "b"], [("1", "2")])
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_delimiter_and_line_end_are_found_out(file, delimiter: str, line_end: str) -> None:
