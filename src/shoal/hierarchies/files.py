@@ -62,14 +62,6 @@ def find_hierarchy_files(folder: Path | str, columns: Iterable[str]) -> dict[str
     return found
 
 
-def hierarchy_files(folder: Path | str | None, columns: Iterable[str]) -> list[Path]:
-    """The files that `find_hierarchy_files` finds, as far as it finds any: those that must not be overwritten."""
-    try:
-        return list(find_hierarchy_files(folder, columns).values()) if folder is not None else []
-    except InputError:
-        return []  # told where they are read
-
-
 def _is_file_of(stem: str, column: str) -> bool:
     # Some systems store accented letters in file names in a decomposed form.
     name, wanted = unicodedata.normalize("NFC", stem), unicodedata.normalize("NFC", column)
