@@ -91,3 +91,14 @@ def test_nothing_means_nothing(started, tmp_path: Path) -> None:
     terminal = started("--on-interrupt", "nothing")
     assert terminal.end() == 130
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_an_interrupt_that_comes_out_as_another_error_is_one() -> None:
+    from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
+    from shoal.cli.output import ProgressBar
+
+    with pytest.raises(KeyboardInterrupt), stop_on_interrupt(OnInterrupt.NOTHING, ProgressBar(True)) as stop:
+        stop.refuse()
+        raise RuntimeError("the compiler was disturbed")
+    with pytest.raises(RuntimeError), stop_on_interrupt(OnInterrupt.NOTHING, ProgressBar(True)):
+        raise RuntimeError("nobody asked for it")

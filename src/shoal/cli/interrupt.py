@@ -51,6 +51,10 @@ def stop_on_interrupt(choice: OnInterrupt, bar: ProgressBar) -> Iterator[StopReq
     before = {signal.SIGINT: signal.signal(signal.SIGINT, heard), signal.SIGTERM: signal.signal(signal.SIGTERM, ended)}
     try:
         yield stop
+    except Exception:
+        if stop.refused:  # an interrupt in the midst of foreign code, such as the compiler, may come out as its error
+            raise KeyboardInterrupt from None
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
