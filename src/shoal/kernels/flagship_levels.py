@@ -78,12 +78,10 @@ def count_classes(
             present = np.int64(number) << _WEIGHT_BITS
         table[found, _TRY_WEIGHT] = present + weight
         before = present & _WEIGHT
-        if before >= k:
-            placed += weight
-            lost += weight * loss
-        elif before + weight >= k:
-            placed += before + weight
-            lost += (before + weight) * loss
+        # without a branch: a processor cannot foresee which class gets large enough
+        more = (weight + (before if before < k else 0)) if before + weight >= k else 0
+        placed += more
+        lost += more * loss
     return placed, lost
 
 
