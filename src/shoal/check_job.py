@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -119,9 +119,14 @@ def _without_means(job: Job) -> list[Problem]:
     return [Problem("bad-recoding", message, hint="leave out the recoding, or choose another algorithm")]
 
 
+def needs_classes(job: Job, models: Sequence[Model]) -> bool:
+    """Whether a job asks for more than a plain k, which algorithms that make no classes cannot give."""
+    plain = all(model.size_only and not model.class_columns() for model in models)
+    return not plain or job.person is not None or job.suppression_limit > 0
+
+
 def _without_classes(job: Job, requirement: Requirement) -> list[Problem]:
-    plain = requirement.size_only and not any(model.class_columns() for model in requirement.models)
-    if plain and job.person is None and job.suppression_limit == 0:
+    if not needs_classes(job, requirement.models):
         return []
     message = f"'{job.algorithm}' makes no classes, so it takes a plain k only: no models, persons or suppression"
     return [Problem("needs-classes", message, hint="choose another algorithm")]

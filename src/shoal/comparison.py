@@ -17,7 +17,7 @@ from typing import Any
 
 from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.certificate import job_hash
-from shoal.check_job import check_table
+from shoal.check_job import check_table, needs_classes
 from shoal.errors import InputError, Problem, ShoalError
 from shoal.evaluate.compare import Record, Task, compare, grid, record_of, results_problems
 from shoal.hierarchies.files import find_hierarchy_files
@@ -89,8 +89,7 @@ def not_by_classes(job: Job, algorithms: Sequence[str]) -> list[str]:
         models = parse_models(job.models)
     except InputError:
         return []  # told with all other problems
-    plain = all(model.size_only and not model.class_columns() for model in models)
-    if plain and job.person is None and job.suppression_limit == 0:
+    if not needs_classes(job, models):
         return []
     known = [name for name in dict.fromkeys(algorithms) if name in algorithm_names()]
     return [name for name in known if not algorithm_class(name).class_based]

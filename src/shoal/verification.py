@@ -26,6 +26,10 @@ from shoal.verify.check import Verification, verify_release
 from shoal.verify.classes import value_numbers
 from shoal.verify.evidence import find_value
 
+_MISSING_NOT_GIVEN = (
+    "the certificate does not hold the texts that mean 'missing' (name them with --missing, as in the job)"
+)
+
 
 def verify(
     release: Any, *, quasi: Sequence[str], k: int | None = None, models: Sequence[Model | str] = (), **options: Any
@@ -179,9 +183,7 @@ class _Certified:
         if isinstance(model, TCloseness) and model.distance == "ordered" and "orders" in self.job:
             return "the certificate does not hold the order of values"
         if model.columns() and not self._knows_missing():
-            return (
-                "the certificate does not hold the texts that mean 'missing' (name them with --missing, as in the job)"
-            )
+            return _MISSING_NOT_GIVEN
         numbered = {name: value_numbers(self.release[name], self.missing)[1] for name, _ in model.named_values()}
         if any(find_value(name, numbered[name], value) < 0 for name, value in model.named_values()):
             return "the release does not have the value, or writes it in another way"
@@ -196,9 +198,7 @@ class _Certified:
         if "orders" in self.job:
             return "the certificate does not hold the order of values"
         if not self._knows_missing():
-            return (
-                "the certificate does not hold the texts that mean 'missing' (name them with --missing, as in the job)"
-            )
+            return _MISSING_NOT_GIVEN
         return None
 
     def _knows_missing(self) -> bool:

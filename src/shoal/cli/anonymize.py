@@ -70,7 +70,7 @@ def anonymize(
         data if job is None else None, {**csv, "missing": tuple(missing or ())}, options.names(quasi)
     )
     from shoal.pipeline import run
-    from shoal.tables.atomic import check_outputs
+    from shoal.tables.atomic import overwritten
 
     problems: list[Problem] = []
     settings: dict[str, Any] = {
@@ -102,9 +102,9 @@ def anonymize(
         "report": report,
     }
     made = options.make_job(job, settings, problems)
-    if job is not None:
-        found = check_outputs((made.output, made.certificate, made.report), (job,))
-        problems += [problem for problem in found if problem.reason == "output-is-input"]  # the rest is found later
+    for path in (made.output, made.certificate, made.report):
+        if job is not None and path is not None:
+            problems += overwritten(path, [job])
     if made.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     bar = ProgressBar(quiet or as_json)

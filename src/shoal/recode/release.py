@@ -15,6 +15,7 @@ from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.kernels.bounds import group_bounds
 from shoal.recode.aggregate import aggregate_cells
 from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, suppressed_cells, tree_cells
+from shoal.tables.scales import TEXT_LIKE
 from shoal.tables.schema import Scale
 from shoal.tables.threads import on_threads
 
@@ -77,7 +78,7 @@ def hidden_records(
 
 
 def _stars(values: pl.Series) -> NDArray[np.bool_]:
-    if not isinstance(values.dtype, pl.String | pl.Categorical | pl.Enum):
+    if not isinstance(values.dtype, TEXT_LIKE):
         return np.zeros(len(values), dtype=np.bool_)
     return (values.cast(pl.String) == SUPPRESSED).fill_null(False).to_numpy()
 

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.tables.dates import exact_times
+from shoal.tables.scales import TEXT_LIKE
 from shoal.tables.schema import Scale
 
 Integers = NDArray[np.int64]
@@ -26,7 +27,7 @@ def exact_order(distinct: pl.Series, positions: NDArray[np.float64], scale: Scal
 
     The scale is one with distances, and every value has a position.
     """
-    if not isinstance(distinct.dtype, pl.String | pl.Categorical | pl.Enum):
+    if not isinstance(distinct.dtype, TEXT_LIKE):
         order = np.lexsort((_places(distinct), positions))
         return order, np.arange(len(order), dtype=np.int64)
     texts = distinct.cast(pl.String)

@@ -14,10 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.tables.coded import text_codes
-from shoal.tables.scales import is_missing
+from shoal.tables.scales import TEXT_LIKE, is_missing
 
 SUPPRESSED = "*"
-_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def fully_suppressed(release: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.
         if not hidden.any():
             break
         column = release[name]
-        if not isinstance(column.dtype, _TEXTS):
+        if not isinstance(column.dtype, TEXT_LIKE):
             return np.zeros(release.height, dtype=np.bool_)
         hidden &= (column.cast(pl.String) == SUPPRESSED).fill_null(False).to_numpy()
     return hidden
