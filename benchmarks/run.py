@@ -26,8 +26,8 @@ from rich.table import Table
 from benchmarks.measure import growth_exponent, results_file, run_measured, save_results, shoal_command
 from benchmarks.tables import ADULT_QUASI, data_folder, scaled_adult
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
-from shoal.metrics.domain import make_domains
 from shoal.metrics.score import score
+from shoal.released.domain import make_domains
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
 

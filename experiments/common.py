@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from shoal.charts.draw import save_picture
 from shoal.errors import InputError, Problem
 from shoal.progress import Progress, ProgressCallback
+from shoal.reports.charts.draw import save_picture
 
 Case = TypeVar("Case", bound=tuple[Any, ...])
 

@@ -19,7 +19,7 @@ import polars as pl
 from experiments.common import Finding, append_row, waiting_cases
 from experiments.distortion import encode_adult, measure, ratio, save_lines, summarized, write_page
 from shoal.algorithms.base import Algorithm, Context
-from shoal.algorithms.dbca import prioritized
+from shoal.algorithms.dbca.dbca import prioritized
 from shoal.algorithms.kaca.distance import group_covers, make_ladders
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encoded_table import EncodedTable

@@ -20,7 +20,7 @@ from experiments.census import group_costs, groups_loss
 from experiments.common import Finding, adult, append_row, save_chart, waiting_cases
 from experiments.distortion import lines_chart, write_page
 from shoal.algorithms.base import Context
-from shoal.algorithms.koc import closest_rows, distortion_table
+from shoal.algorithms.greedy.koc import closest_rows, distortion_table
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encode import encode_table
 from shoal.encode.encoded_table import EncodedTable

@@ -30,10 +30,10 @@ from experiments.tdr_claims import claims
 from experiments.tdr_report import report
 from experiments.tdr_tables import expand, rank_attributes
 from shoal.algorithms.base import Context
-from shoal.cluster_release.comparison import cluster_table
 from shoal.cluster_release.framework import mask
 from shoal.cluster_release.prepare import Prepared, prepare, required_models
-from shoal.evaluate.clusters import compare_clusterings
+from shoal.evaluation.usefulness.clustering.agreement import compare_clusterings
+from shoal.evaluation.usefulness.clustering.comparison import cluster_table
 from shoal.models.base import Requirement
 from shoal.progress import Progress, ProgressCallback
 from shoal.recode.release import RecodeOptions, recode

@@ -9,7 +9,7 @@ import polars as pl
 from scipy.stats import ttest_rel
 
 from experiments.common import Finding, save_chart
-from shoal.charts.clusters import quality_against_h
+from shoal.reports.charts.clusters import quality_against_h
 
 NUMBERS = ("f_measure", "match_point")
 NAMES = {"f_measure": "F-measure", "match_point": "match point"}

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.algorithms.tdr_parts.class_counts import ClassCounts, count_classes
+from shoal.algorithms.tdr.class_counts import ClassCounts, count_classes
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 
 

@@ -16,11 +16,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "anonymize": "shoal.api",
+    "evaluate": "shoal.api",
+    "inspect": "shoal.api",
+    "compare": "shoal.api",
     "publish_for_clustering": "shoal.cluster_release.framework",
-    "run": "shoal.pipeline",
-    "verify": "shoal.verification",
-    "Job": "shoal.job",
-    "Result": "shoal.result",
+    "run": "shoal.pipeline.run",
+    "verify": "shoal.pipeline.verify_files",
+    "Job": "shoal.job.job",
+    "Result": "shoal.pipeline.result",
     "Hierarchy": "shoal.hierarchies.hierarchy",
     "KAnonymity": "shoal.models.k_anonymity",
     "Qid": "shoal.models.linkage",
@@ -44,6 +47,9 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from shoal.api import anonymize as anonymize
+    from shoal.api import compare as compare
+    from shoal.api import evaluate as evaluate
+    from shoal.api import inspect as inspect
     from shoal.cluster_release.framework import publish_for_clustering as publish_for_clustering
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
@@ -51,7 +57,7 @@ if TYPE_CHECKING:
     from shoal.errors import ShoalError as ShoalError
     from shoal.errors import VerificationError as VerificationError
     from shoal.hierarchies.hierarchy import Hierarchy as Hierarchy
-    from shoal.job import Job as Job
+    from shoal.job.job import Job as Job
     from shoal.models.alpha_k import AlphaK as AlphaK
     from shoal.models.alpha_k import ConfidenceBound as ConfidenceBound
     from shoal.models.k_anonymity import KAnonymity as KAnonymity
@@ -65,9 +71,9 @@ if TYPE_CHECKING:
     from shoal.models.linkage import Qid as Qid
     from shoal.models.linkage import XYAnonymity as XYAnonymity
     from shoal.models.t_closeness import TCloseness as TCloseness
-    from shoal.pipeline import run as run
-    from shoal.result import Result as Result
-    from shoal.verification import verify as verify
+    from shoal.pipeline.result import Result as Result
+    from shoal.pipeline.run import run as run
+    from shoal.pipeline.verify_files import verify as verify
 
 __all__ = ["__version__", *sorted(_HOMES)]
 

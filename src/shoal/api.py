@@ -1,67 +1,206 @@
-"""The library's front door: one call from a frame to a verified release."""
+"""The library's front door: the verbs of the command line as functions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from shoal.algorithms.base import Algorithm
 from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.errors import InputError, Problem
-from shoal.job import Job
+from shoal.job.job import Job, Recoding
 from shoal.models.base import Model
-from shoal.pipeline import run_frame
+from shoal.pipeline.result import Result
+from shoal.pipeline.run import run_frame
 from shoal.progress import ProgressCallback, silent
-from shoal.result import Result
+from shoal.tables.frames.frames import to_polars
+from shoal.tables.schema import Scale
+
+if TYPE_CHECKING:
+    from shoal.evaluation.evaluate import Evaluation
 
 
 def anonymize(
     frame: Any,
     *,
-    quasi: Sequence[str],
+    quasi: Sequence[str] | str,
     k: int | None = None,
-    sensitive: Sequence[str] = (),
-    identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] | str = (),
+    identifiers: Sequence[str] | str = (),
+    class_column: str | None = None,
+    person: str | None = None,
+    population: str | Path | None = None,
     models: Sequence[Model | str] | Model | str = (),
-    hierarchies: Mapping[str, Any] | str | None = None,
+    suppression_limit: float = 0.0,
+    hierarchies: Mapping[str, Any] | str | Path | None = None,
+    scales: Mapping[str, Scale | str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    missing: Sequence[str] | str = (),
     algorithm: str | Algorithm = "shoal",
+    parameters: Mapping[str, Any] | None = None,
+    effort: str | float | None = None,
+    objective: str | None = None,
+    priorities: Mapping[str, float] | Sequence[str] | None = None,
+    recoding: Recoding = "range",
+    recodings: Mapping[str, Recoding] | None = None,
     seed: int = 0,
+    threads: int | None = None,
+    output: str | Path | None = None,
+    certificate: str | Path | None = None,
+    report: str | Path | None = None,
     progress: ProgressCallback = silent,
-    **settings: Any,
+    **others: Any,
 ) -> Result:
     """Anonymize a pandas or polars frame or a pyarrow table.
 
     `quasi` columns are generalized until every record shares its values with at least k - 1 others, `identifiers`
-    are dropped, all else is kept. `models` may be objects (`shoal.LDiversity(3, "disease")`) or their text form.
-    `hierarchies` maps columns to hierarchies (files, nested dicts, builders) or names a folder of files. Further
-    `settings` are those of a `Job`: priorities, scales, missing, recoding, effort, threads ... The result's `release`
-    is the kind of frame that came in, in the same row order; the input is untouched.
+    are dropped, all else is kept; the index of a pandas frame is not released. `models` may be objects
+    (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies` maps columns to hierarchies (files, nested
+    dicts, builders) or names a folder of files. `scales`, `orders` and `missing` say how columns are to be read,
+    `priorities` (weights, or names in order) what to keep most, `recoding` and `recodings` how groups are released.
+    `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`
+    and `report` are written if they are named. `others` are further settings of a `Job`.
+
+    The result's `release` is the kind of frame that came in, in the same row order; the input is untouched.
     """
     if frame is None:
         raise InputError(Problem("no-input", "no frame is given"))
-    given = _tuple(models)
-    if isinstance(algorithm, Algorithm):
-        _check_registered(algorithm, "parameters" in settings)
-        settings["parameters"] = algorithm.parameters()
-        label = settings["parameters"].get("class_column")
-        if label is not None and not {"class", "class_column"} & settings.keys():
-            settings["class_column"] = label  # so that the column is read, as if it were named here
-        algorithm = algorithm.name
-    if settings.get("input") is not None:
+    if others.get("input") is not None:
         raise InputError(Problem("bad-setting", "a frame is given, so there can be no 'input'", hint="leave it out"))
+    given = _tuple(models)
+    label = others.pop("class", class_column)
+    if isinstance(algorithm, Algorithm):
+        _check_registered(algorithm, parameters is not None)
+        parameters = algorithm.parameters()
+        label = label if label is not None else parameters.get("class_column")  # so that the column is read
+        algorithm = algorithm.name
+    settings: dict[str, Any] = {
+        "quasi": _tuple(quasi),
+        "k": k,
+        "sensitive": _tuple(sensitive),
+        "identifiers": _tuple(identifiers),
+        "class": label,
+        "person": person,
+        "population": population,
+        "models": tuple(model for model in given if not isinstance(model, Model)),
+        "suppression_limit": suppression_limit,
+        "hierarchies": dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
+        "scales": scales or {},
+        "orders": orders or {},
+        "missing": missing if missing is None else _tuple(missing),
+        "algorithm": algorithm,
+        "parameters": parameters or {},
+        "effort": effort,
+        "objective": objective,
+        "priorities": {} if priorities is None else priorities,
+        "recoding": recoding,
+        "recodings": recodings or {},
+        "seed": seed,
+        "threads": threads,
+        "output": output,
+        "certificate": certificate,
+        "report": report,
+    }
+    job = Job.make(**settings, **others)
+    objects = tuple(model for model in given if isinstance(model, Model))
+    return run_frame(job, frame, models=objects, progress=progress)
+
+
+def evaluate(
+    original: Any,
+    release: Any,
+    *,
+    quasi: Sequence[str] | str = (),
+    k: int | None = None,
+    sensitive: Sequence[str] | str = (),
+    class_column: str | None = None,
+    person: str | None = None,
+    hierarchies: Mapping[str, Any] | str | Path | None = None,
+    scales: Mapping[str, Scale | str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    missing: Sequence[str] | str = (),
+    priorities: Mapping[str, float] | Sequence[str] | None = None,
+    certificate: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    progress: ProgressCallback = silent,
+) -> Evaluation:
+    """Loss, risk and usefulness of any release of a frame, ours or another tool's; rows must be in the same order.
+
+    What is not given is taken from the `certificate` of our own release, if that is given, or found out: without
+    `quasi` every common column that differs is a quasi-identifier.
+    """
+    from shoal.evaluation.evaluate import PARTS, EvaluationOptions
+    from shoal.pipeline.evaluate_files import evaluate_frames
+
     job = Job.make(
         quasi=_tuple(quasi),
         k=k,
         sensitive=_tuple(sensitive),
-        identifiers=_tuple(identifiers),
-        models=tuple(model for model in given if not isinstance(model, Model)),
+        class_column=class_column,
+        person=person,
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
-        algorithm=algorithm,
+        scales=scales or {},
+        orders=orders or {},
+        missing=_tuple(missing),
+        priorities={} if priorities is None else priorities,
         seed=seed,
-        **settings,
     )
-    objects = tuple(model for model in given if isinstance(model, Model))
-    return run_frame(job, frame, models=objects, progress=progress)
+    options = EvaluationOptions(
+        k=k,
+        sensitive=job.sensitive,
+        class_column=class_column,
+        person=person,
+        seed=seed,
+        class_based=(certificate or {}).get("class_based") is not False,
+        parts=PARTS if class_column is not None else tuple(part for part in PARTS if part != "models"),
+    )
+    frames = [to_polars(frame)[0] for frame in (original, release)]
+    return evaluate_frames(*frames, job=job, options=options, certificate=certificate, progress=progress)
+
+
+def inspect(
+    frame: Any,
+    *,
+    quasi: Sequence[str] | str = (),
+    missing: Sequence[str] | str = (),
+    largest: int = 3,
+    person: str | None = None,
+) -> dict[str, Any]:
+    """The columns of a frame with suggested roles, and the combinations of columns that single people out most."""
+    from shoal.pipeline.inspect_files import inspect_table
+
+    return inspect_table(to_polars(frame)[0], _tuple(quasi), _tuple(missing), largest, person)
+
+
+def compare(
+    job: Job,
+    *,
+    algorithms: Sequence[str] | str = "all",
+    ks: Sequence[int] = (5, 10, 25),
+    usefulness: bool = False,
+    results: str | Path | None = None,
+    processes: int = 1,
+    progress: ProgressCallback = silent,
+) -> list[dict[str, Any]]:
+    """Algorithms side by side on the input file of a job: loss, risk, time and memory, one record for every run.
+
+    `results` is a file that keeps finished runs, so that an interrupted comparison goes on where it stopped.
+    """
+    from shoal.comparison.compare_algorithms import compare_algorithms, not_by_classes
+
+    names = algorithm_names() if algorithms == "all" else _tuple(algorithms)
+    if algorithms == "all":
+        names = tuple(name for name in names if name not in not_by_classes(job, names))
+    return compare_algorithms(
+        job,
+        names,
+        ks,
+        usefulness=usefulness,
+        results=Path(results) if results is not None else None,
+        processes=processes,
+        progress=progress,
+    )
 
 
 def _check_registered(algorithm: Algorithm, with_parameters: bool) -> None:

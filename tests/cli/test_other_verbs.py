@@ -12,8 +12,8 @@ from shoal.algorithms.registry import algorithm_names
 from shoal.cli.main import _run
 from shoal.cli.output import print_error, print_note, print_table, print_text
 from shoal.errors import InputError, Problem
-from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
-from shoal.tables.files import read_table
+from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+from shoal.tables.formats.files import read_table
 
 
 def test_demo(shoal, tmp_path: Path) -> None:
@@ -185,7 +185,9 @@ def test_compare_all_leaves_out_what_cannot_take_the_models(
     people: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     taken: list[str] = []
-    monkeypatch.setattr("shoal.comparison.compare_algorithms", lambda job, names, *_, **__: taken.extend(names) or [])
+    monkeypatch.setattr(
+        "shoal.comparison.compare_algorithms.compare_algorithms", lambda job, names, *_, **__: taken.extend(names) or []
+    )
     arguments = ["compare", str(people), "--quasi", "age", "--algorithms", "all", "-k", "2"]
     assert _run(arguments) == 0
     assert set(taken) == set(algorithm_names())

@@ -10,7 +10,7 @@ import shoal
 from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.models.registry import model_class, model_names, parse_model
-from shoal.verify.check import verify_release
+from shoal.verification.check import verify_release
 
 QUASI = ["age", "town", "colour"]
 TOWNS = {"*": {"north": ["Ahl", "Berg"], "south": ["Cott", "Dorf"]}}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.job import Job
-from shoal.pipeline import run
+from shoal.job.job import Job
+from shoal.pipeline.run import run
 from shoal.sample.demo import demo_job
 
 HERE = Path(__file__).parent

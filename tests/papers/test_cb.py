@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from shoal.algorithms.base import Clustering, Context
-from shoal.algorithms.cb import Cb
-from shoal.algorithms.nonhomogeneous import NonHomogeneous
+from shoal.algorithms.bisection.cb import Cb
+from shoal.algorithms.bisection.nonhomogeneous import NonHomogeneous
 from shoal.encode.encode import encode_table
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.models.base import Requirement
@@ -20,7 +20,7 @@ from shoal.recode.release import RecodeOptions, recode
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
 from shoal.testing.tables import encode_simple
-from shoal.verify.nonhomogeneous import check_candidates
+from shoal.verification.nonhomogeneous import check_candidates
 
 QUASI = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
 AGE = [20, 20, 30, 40, 50, 60, 60]

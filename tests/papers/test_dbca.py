@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.dbca import Dbca, prioritized
+from shoal.algorithms.dbca.dbca import Dbca, prioritized
 from shoal.algorithms.kaca.distance import make_ladders
 from shoal.encode.encoded_table import EncodedTable
 from shoal.hierarchies.weights import priority_weights, whd_matrix

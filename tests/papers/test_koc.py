@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.koc import Koc, closest_rows, distortion_table, total_distances
+from shoal.algorithms.greedy.koc import Koc, closest_rows, distortion_table, total_distances
 from shoal.encode.encoded_table import EncodedTable
 from shoal.hierarchies.weights import whd, wid
 from shoal.models.base import Requirement

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from shoal.algorithms.base import Clustering, Context
-from shoal.algorithms.tdr import Tdr
+from shoal.algorithms.tdr.tdr import Tdr
 from shoal.cluster_release import publish_for_clustering
 from shoal.cluster_release.cut import released_cut, with_half_open_intervals
 from shoal.cluster_release.framework import mask
@@ -18,13 +18,19 @@ from shoal.cluster_release.prepare import prepare, required_models
 from shoal.encode.codebook import Codebook
 from shoal.encode.encode import encode_table
 from shoal.encode.encoded_table import EncodedTable
-from shoal.evaluate.clusters import Contingency, compare_clusterings, f_measures, match_point, overall_f_measure
+from shoal.evaluation.usefulness.clustering.agreement import (
+    Contingency,
+    compare_clusterings,
+    f_measures,
+    match_point,
+    overall_f_measure,
+)
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.models.base import Requirement
 from shoal.models.linkage import Qid
 from shoal.recode.release import RecodeOptions, recode
 from shoal.tables.schema import Attribute, Role, Scale
-from shoal.verify.check import verify_release
+from shoal.verification.check import verify_release
 
 # Education, Gender, Age, records of class 1, records of class 2
 ROWS = [

@@ -7,9 +7,9 @@ import pytest
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.kaca.distance import make_ladders
+from shoal.algorithms.kaca.kernels.two_level import find_first
 from shoal.algorithms.kaca.numbering import MixedRadix
 from shoal.algorithms.kaca.two_level import TwoLevel, merge_inside, outer_clusters
-from shoal.kernels.two_level import find_first
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.testing.tables import encode_simple

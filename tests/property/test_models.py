@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
 from shoal.models.registry import parse_model
-from shoal.verify.check import verify_release
+from shoal.verification.check import verify_release
 
 SIZE = 6
 TREE = Hierarchy(

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.koc import Koc, distortion_table, total_distances
-from shoal.algorithms.nonhomogeneous import NonHomogeneous
+from shoal.algorithms.bisection.kernels.cb import deal_round_robin
+from shoal.algorithms.bisection.kernels.split_work import Diversity
+from shoal.algorithms.bisection.nonhomogeneous import NonHomogeneous
+from shoal.algorithms.greedy.koc import Koc, distortion_table, total_distances
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
-from shoal.kernels.cb import deal_round_robin
-from shoal.kernels.halves_work import Diversity
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.testing.partitions import partitions

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.kaca.distance import Ladders, make_ladders, table_distortion
+from shoal.algorithms.kaca.kernels.kaca import Classes, distance_within
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
-from shoal.kernels.kaca import Classes, distance_within
-from shoal.kernels.ladders import fill_costs
+from shoal.kernels.climbing import fill_costs
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.testing.partitions import partitions

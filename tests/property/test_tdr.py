@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.tdr import Tdr
-from shoal.algorithms.tdr_parts.conditions import Qid, without_covered
+from shoal.algorithms.tdr.conditions import Qid, without_covered
+from shoal.algorithms.tdr.tdr import Tdr
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
 from shoal.models.base import Requirement
 

@@ -12,7 +12,7 @@ import sys
 from shoal.cli.quick import load_compiler
 load_compiler()
 import numpy as np
-from shoal.tables.csv_scan import scan
+from shoal.tables.formats.csv.scan import scan
 assert scan(np.frombuffer(b"a,b\\n1,2\\n", dtype=np.uint8), ",", '"').records == 2
 assert "scipy" not in sys.modules
 import scipy.linalg.cython_blas

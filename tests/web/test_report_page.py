@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 
 from shoal.cluster_release import publish_for_clustering
-from shoal.evaluate.compare import comparison_report
-from shoal.evaluate.evaluate import EvaluationOptions, evaluate_release
-from shoal.evaluate.report import build_report
+from shoal.comparison.frontier import comparison_report
+from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+from shoal.reports.report import build_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'shoal[report]'")

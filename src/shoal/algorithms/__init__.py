@@ -1,0 +1,1 @@
+"""The algorithms that group records: one folder per family, each with its own kernels."""

@@ -13,20 +13,20 @@ from shoal.errors import InputError, Problem, did_you_mean
 DEFAULT = "shoal"
 
 _CLASSES: dict[str, str] = {
-    "shoal": "shoal.algorithms.shoal:Shoal",
-    "mondrian": "shoal.algorithms.mondrian:Mondrian",
-    "k-member": "shoal.algorithms.k_member:KMember",
-    "tdr": "shoal.algorithms.tdr:Tdr",
-    "koc": "shoal.algorithms.koc:Koc",
-    "kmeans": "shoal.algorithms.kmeans:KMeans",
-    "cb": "shoal.algorithms.cb:Cb",
-    "nonhomogeneous": "shoal.algorithms.nonhomogeneous:NonHomogeneous",
+    "shoal": "shoal.algorithms.shoal.shoal:Shoal",
+    "mondrian": "shoal.algorithms.mondrian.mondrian:Mondrian",
+    "k-member": "shoal.algorithms.greedy.k_member:KMember",
+    "tdr": "shoal.algorithms.tdr.tdr:Tdr",
+    "koc": "shoal.algorithms.greedy.koc:Koc",
+    "kmeans": "shoal.algorithms.greedy.kmeans:KMeans",
+    "cb": "shoal.algorithms.bisection.cb:Cb",
+    "nonhomogeneous": "shoal.algorithms.bisection.nonhomogeneous:NonHomogeneous",
     "kaca": "shoal.algorithms.kaca.kaca:Kaca",
     "topdown": "shoal.algorithms.kaca.topdown:TopDown",
     "topdown-kaca": "shoal.algorithms.kaca.topdown_kaca:TopDownKaca",
     "two-level": "shoal.algorithms.kaca.two_level:TwoLevel",
-    "dbca": "shoal.algorithms.dbca:Dbca",
-    "dbca-cm": "shoal.algorithms.dbca:DbcaCm",
+    "dbca": "shoal.algorithms.dbca.dbca:Dbca",
+    "dbca-cm": "shoal.algorithms.dbca.dbca:DbcaCm",
 }
 
 

@@ -14,7 +14,7 @@ from shoal.cli.quick import begin_reading, load_compiler
 from shoal.errors import Problem
 
 if TYPE_CHECKING:
-    from shoal.result import Result
+    from shoal.pipeline.result import Result
 
 
 def register(app: typer.Typer) -> None:
@@ -41,17 +41,17 @@ def anonymize(
     effort: Annotated[str | None, typer.Option(help="low, default, high, or a number")] = None,
     objective: Annotated[str | None, typer.Option(help="gcp, distortion, discernibility, class or squares")] = None,
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
-    scale: Annotated[list[str] | None, typer.Option(help="integer, decimal, date or category: zip=category")] = None,
-    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
+    missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     recoding: Annotated[
         str | None, typer.Option(help="range, mean, midpoint, nodes, cell- or value-suppression")
     ] = None,
     recode: Annotated[list[str] | None, typer.Option(help="recoding of single columns: age=nodes")] = None,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="of the CSV file, if it is not found out")] = None,
-    encoding: Annotated[str | None, typer.Option(help="of the CSV file, if it is not found out")] = None,
-    quote: Annotated[str | None, typer.Option(help="of the CSV file, if it is not found out")] = None,
-    header: Annotated[bool | None, typer.Option(help="whether the CSV file has one, if it is not found out")] = None,
+    delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
     threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
     job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
@@ -69,8 +69,8 @@ def anonymize(
     reading = begin_reading(
         data if job is None else None, {**csv, "missing": tuple(missing or ())}, options.names(quasi)
     )
-    from shoal.pipeline import run
-    from shoal.tables.atomic import overwritten
+    from shoal.pipeline.run import run
+    from shoal.tables.formats.atomic import overwritten
 
     problems: list[Problem] = []
     settings: dict[str, Any] = {

@@ -14,7 +14,7 @@ from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table
 from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
-from shoal.tables.atomic import atomic_output, check_different, check_outputs
+from shoal.tables.formats.atomic import atomic_output, check_different, check_outputs
 
 COLUMNS = (
     ("gcp", "loss (GCP)", "{:.4f}"),
@@ -45,7 +45,7 @@ def compare(
     model: Annotated[list[str] | None, typer.Option(help="a model besides k-anonymity (repeatable)")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
-    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same releases")] = None,
     usefulness: Annotated[bool, typer.Option(help="also query errors and, with --class, accuracy")] = False,
     processes: Annotated[
@@ -60,9 +60,9 @@ def compare(
 ) -> None:
     load_compiler()
     from shoal.algorithms.registry import algorithm_names
-    from shoal.charts.draw import check_pictures, save_pictures
-    from shoal.comparison import compare_algorithms, not_by_classes, without_priorities
-    from shoal.evaluate.compare import chart_files, comparison_report
+    from shoal.comparison.compare_algorithms import compare_algorithms, not_by_classes, without_priorities
+    from shoal.comparison.frontier import chart_files, comparison_report
+    from shoal.reports.charts.draw import check_pictures, save_pictures
 
     problems: list[Problem] = []
     ks = [number for part in options.names(k) if (number := options.whole_number(part, "-k", problems)) is not None]

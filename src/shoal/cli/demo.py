@@ -29,7 +29,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
 ) -> None:
     load_compiler()
-    from shoal.pipeline import run
+    from shoal.pipeline.run import run
     from shoal.sample.demo import demo_files
 
     problems: list[Problem] = []

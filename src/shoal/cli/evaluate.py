@@ -11,7 +11,7 @@ from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
 from shoal.errors import InputError, Problem
-from shoal.tables.atomic import atomic_output, check_different, check_outputs
+from shoal.tables.formats.atomic import atomic_output, check_different, check_outputs
 
 FAST = ("risk", "combinations", "attack", "utility", "queries")
 
@@ -29,7 +29,14 @@ def evaluate(
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; risks are of persons")] = None,
     k: Annotated[str | None, typer.Option("-k", help="the k that was asked for")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
-    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
+    scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
+    missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
+    delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
+    job: Annotated[Path | None, typer.Option(help="the job of the release; options given here override it")] = None,
     population: Annotated[Path | None, typer.Option(help="a table of everybody, for the journalist's risk")] = None,
     external: Annotated[Path | None, typer.Option(help="what an attacker knows, instead of the original")] = None,
     control: Annotated[Path | None, typer.Option(help="people who are not in the release, to compare attacks")] = None,
@@ -47,25 +54,39 @@ def evaluate(
     charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
     certificate: Annotated[
-        Path | None, typer.Option(help="the release's certificate: its checks and bound go into the report")
+        Path | None, typer.Option(help="the release's certificate: scales, orders, and what goes into the report")
     ] = None,
     public: Annotated[bool, typer.Option(help="the report leaves out what could help an attacker")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     load_compiler()
-    from shoal.charts.draw import check_pictures
-    from shoal.evaluate.evaluate import PARTS, EvaluationOptions
-    from shoal.evaluate.export import save_charts
-    from shoal.evaluation import certificate_summary, evaluate_files
+    from shoal.evaluation.evaluate import PARTS, EvaluationOptions
+    from shoal.pipeline.evaluate_files import certificate_summary, evaluate_files
+    from shoal.reports.charts.draw import check_pictures
+    from shoal.reports.charts.export import save_charts
 
     problems: list[Problem] = []
     wanted = {*FAST, *(["models"] if class_column is not None else [])}
-    given: dict[str, Any] = {
-        "k": options.whole_number(k, "-k", problems, least=2),
-        "sensitive": options.names(sensitive) or None,
-        "class_column": class_column,
+    csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    settings: dict[str, Any] = {
+        "quasi": options.names(quasi),
+        "sensitive": options.names(sensitive),
+        "class": class_column,
         "person": person,
+        "k": options.whole_number(k, "-k", problems, least=2),
+        "hierarchies": hierarchies,
+        "priorities": options.priorities(priority, problems),
+        "scales": options.pairs(scale, "--scale", problems),
+        "missing": tuple(missing or ()),
+        "csv": {name: value for name, value in csv.items() if value is not None},
+    }
+    made = options.make_job(job, settings, problems)
+    given: dict[str, Any] = {
+        "k": made.k,
+        "sensitive": made.sensitive or None,
+        "class_column": made.class_column,
+        "person": made.person,
         "party": options.names(party) or None,
         "sampling_fraction": options.decimal_number(sampling_fraction, "--sampling-fraction", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
@@ -89,10 +110,9 @@ def evaluate(
         evaluation = evaluate_files(
             original,
             release,
-            quasi=options.names(quasi),
+            job=made,
             options=chosen,
-            hierarchies=hierarchies,
-            missing=tuple(missing or ()),
+            certificate=summary["certificate"] if summary is not None else None,
             population=population,
             external=external,
             control=control,

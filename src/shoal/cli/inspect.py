@@ -23,14 +23,14 @@ def inspect(
     data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
     quasi: Annotated[str | None, typer.Option(help="look at these columns only", metavar="A,B,C")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart")] = None,
-    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     size: Annotated[str, typer.Option(help="look at combinations of up to so many columns")] = "3",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     load_compiler()
-    from shoal.inspection import inspect_table
-    from shoal.tables.files import read_table
-    from shoal.tables.options import CsvOptions
+    from shoal.pipeline.inspect_files import inspect_table
+    from shoal.tables.formats.csv.options import CsvOptions
+    from shoal.tables.formats.files import read_table
 
     problems: list[Problem] = []
     largest = options.whole_number(size, "--size", problems, least=1)

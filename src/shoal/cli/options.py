@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from shoal.job import Job
+    from shoal.job.job import Job
 
 
 def names(text: str | None) -> tuple[str, ...]:
@@ -70,6 +70,10 @@ def decimal_number(text: str | None, option: str, problems: list[Problem]) -> fl
         return None
 
 
+SCALE_HELP = "integer, decimal, date or category: zip=category"
+MISSING_HELP = "a text that means 'missing' (repeatable)"
+CSV_HELP = "of the CSV file, if it is not found out"
+HEADER_HELP = "whether the CSV file has one, if it is not found out"
 PRIORITY_HELP = "what to keep most: an order a,b,c (first matters most), or weights a=1,b=0.5"
 
 
@@ -110,7 +114,7 @@ def make_job(job_file: Path | None, settings: dict[str, Any], problems: list[Pro
 
     What is wrong with the command line, the job file and the settings is raised together by the caller's check.
     """
-    from shoal.job import Job
+    from shoal.job.job import Job
 
     given = {name: value for name, value in settings.items() if value not in (None, (), {}, [])}
     try:

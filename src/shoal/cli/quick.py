@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.tables.files import Reading
+    from shoal.tables.formats.files import Reading
 
 _OBJECTS_BEFORE_A_LOOK = 100_000
 _LEFT_OUT = "scipy"
@@ -32,8 +32,8 @@ def begin_reading(path: Path | None, options: dict[str, Any], numbered: Collecti
         return None
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads for matrix products, which nobody makes here
     from shoal.errors import InputError
-    from shoal.tables.files import Reading
-    from shoal.tables.options import CsvOptions
+    from shoal.tables.formats.csv.options import CsvOptions
+    from shoal.tables.formats.files import Reading
 
     try:
         return Reading(path, CsvOptions(**options), numbered)

@@ -29,13 +29,17 @@ def verify(
     certificate: Annotated[Path | None, typer.Option(help="take columns, models and hash from here")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
-    missing: Annotated[list[str] | None, typer.Option(help="a text that means 'missing' (repeatable)")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
+    before: Annotated[
+        list[Path] | None,
+        typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> int:
     load_compiler()
-    from shoal.certificate import load_certificate
-    from shoal.verification import verify_certified, verify_file
+    from shoal.pipeline.certificate import load_certificate
+    from shoal.pipeline.verify_files import verify_certified, verify_file, verify_together
 
     problems: list[Problem] = []
     number = options.whole_number(k, "-k", problems)
@@ -53,11 +57,14 @@ def verify(
         problems += _not_with_a_certificate([name for name, value in given.items() if value is not None])
         if problems:
             raise InputError(problems)
-        outcome = verify_certified(release, load_certificate(certificate), hierarchies, population, missing or ())
+        told = load_certificate(certificate)
+        outcome = verify_certified(release, told, hierarchies, population, missing or ())
+        columns, number = tuple(told["quasi"]), told.get("job", {}).get("k")
     else:
+        columns = options.names(quasi)
         outcome = verify_file(
             release,
-            quasi=options.names(quasi),
+            quasi=columns,
             sensitive=options.names(sensitive),
             k=number,
             person=person,
@@ -68,6 +75,11 @@ def verify(
             missing=tuple(missing or ()),
             earlier=problems,
         )
+    if before:
+        outcome["together"] = verify_together(
+            release, before, quasi=columns, k=number, sensitive=options.names(sensitive), hierarchies=hierarchies
+        )
+        outcome["passed"] = outcome["passed"] and outcome["together"]["passed"]
     if as_json:
         print_json({"ok": outcome["passed"], **outcome})
     else:
@@ -82,6 +94,23 @@ def _not_with_a_certificate(names: list[str]) -> list[Problem]:
         Problem("bad-option", f"{name} cannot be given with --certificate, which says what to check", hint=hint)
         for name in names
     ]
+
+
+def _print_together(found: dict[str, Any]) -> None:
+    rows = [
+        (
+            str(check["attack"]),
+            "holds" if check["passed"] else "FAILS",
+            "-" if check["smallest_anonymity"] is None else f"{check['smallest_anonymity']:,}",
+            f"{check['classes_below']:,}",
+        )
+        for check in found["checks"]
+    ]
+    print_table(
+        "With earlier releases", ("attack", "result", "smallest anonymity", "classes below k"), rows, right=(2, 3)
+    )
+    if not found["exact"]:
+        print_text("More than two releases were looked at in pairs: all of them together may tell more.")
 
 
 def _print(outcome: dict[str, Any]) -> None:
@@ -105,6 +134,8 @@ def _print(outcome: dict[str, Any]) -> None:
         ],
         right=(2, 3),
     )
+    if "together" in outcome:
+        _print_together(outcome["together"])
     for note in outcome.get("notes", []):
         print_text(note)
     print_text("The release holds." if outcome["passed"] else "The release does NOT hold.")

@@ -11,7 +11,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(framework, name)
     if name == "compare_release":
-        from shoal.cluster_release.comparison import compare_release
+        from shoal.evaluation.usefulness.clustering.comparison import compare_release
 
         return compare_release
     raise AttributeError(name)

@@ -10,7 +10,6 @@ from typing import Any, TypeGuard
 
 import polars as pl
 
-from shoal.charts.draw import check_pictures
 from shoal.cluster_release.framework import ClusterRelease, publish_for_clustering
 from shoal.cluster_release.prepare import Qids, required_models
 from shoal.cluster_release.sweep import check_sweep
@@ -20,10 +19,11 @@ from shoal.models.base import Model
 from shoal.models.linkage import Qid
 from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
-from shoal.tables.atomic import atomic_output, check_different, check_outputs
-from shoal.tables.files import format_of, read_table, write_table, written_options
-from shoal.tables.options import CsvOptions
-from shoal.verify.check import verify_release
+from shoal.reports.charts.draw import check_pictures
+from shoal.tables.formats.atomic import atomic_output, check_different, check_outputs
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.files import format_of, read_table, write_table, written_options
+from shoal.verification.check import verify_release
 
 DEFAULT_THRESHOLD = 50
 

@@ -20,24 +20,26 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.tdr import Tdr
-from shoal.charts.draw import save_pictures
-from shoal.cluster_release.clusterers import Clusterer, Labels
-from shoal.cluster_release.comparison import cluster_table
+from shoal.algorithms.registry import algorithm_class, make_algorithm
+from shoal.algorithms.tdr.tdr import Tdr
 from shoal.cluster_release.cut import Range, grown_taxonomies, released_cut, with_half_open_intervals
-from shoal.cluster_release.features import DEFAULT_ENCODING, Encoding
 from shoal.cluster_release.prepare import Prepared, Qids, prepare, required_models
 from shoal.cluster_release.report import cluster_charts, cluster_report
 from shoal.cluster_release.sweep import check_sweep, quality_at
 from shoal.encode.encoded_table import EncodedColumn, EncodedTable
+from shoal.engines.local import cluster_table as safe_groups
 from shoal.errors import InputError, InternalError, Problem
-from shoal.evaluate.clusters import ClusterComparison, compare_clusterings
+from shoal.evaluation.usefulness.clustering.agreement import ClusterComparison, compare_clusterings
+from shoal.evaluation.usefulness.clustering.clusterers import Clusterer, Labels
+from shoal.evaluation.usefulness.clustering.comparison import cluster_table
+from shoal.evaluation.usefulness.clustering.features import DEFAULT_ENCODING, Encoding
 from shoal.models.base import Model, Requirement
 from shoal.progress import ProgressCallback, silent
 from shoal.recode.release import RecodeOptions, recode
-from shoal.tables.frames import to_polars
+from shoal.reports.charts.draw import save_pictures
+from shoal.tables.frames.frames import to_polars
 from shoal.tables.schema import Scale, as_names
-from shoal.verify.check import Verification, verify_release
+from shoal.verification.check import Verification, verify_release
 
 LABEL_COLUMN = "cluster"
 INTERVAL_TEXTS = ("closed", "half-open")
@@ -108,7 +110,7 @@ def publish_for_clustering(
     masked_clusterer: str | Clusterer | None = None,
     encoding: Encoding = DEFAULT_ENCODING,
     mode: str = "information",
-    algorithm: Algorithm | None = None,
+    algorithm: Algorithm | str | None = None,
     interval_text: str = "closed",
     ranges: Mapping[str, Range] | None = None,
     release_labels: bool = False,
@@ -124,6 +126,7 @@ def publish_for_clustering(
     `orders` gives the values of ordered categories from low to high.
     `cluster_on` are the columns to cluster on: all but the identifiers by default, sensitive ones included.
     `masked_clusterer` is the recipient's if it is another one. `algorithm` masks with another algorithm than TDR.
+    Groups that break a model are mended as in every other release.
     `ranges` states the ends of domains for half-open intervals: {"age": (1, 99)}.
     `sweep` are other thresholds (of every QID) for which only the quality is found out.
     """
@@ -192,10 +195,10 @@ def mask(
     labels: Labels,
     requirement: Requirement,
     mode: str,
-    algorithm: Algorithm | None,
+    algorithm: Algorithm | str | None,
     context: Context,
 ) -> Clustering:
-    """Step 2: the labels become the class that guides the masking."""
+    """Step 2: the labels become the class that guides the masking; what the algorithm leaves unsafe is repaired."""
     name = LABEL_COLUMN
     while name in table.columns:
         name += "'"
@@ -206,7 +209,10 @@ def mask(
             algorithm = Tdr(class_column=name, mode=mode)
         except ValueError as error:
             raise InputError(Problem("bad-parameter", str(error))) from None
-    return algorithm.cluster(labelled, requirement, context)
+    elif isinstance(algorithm, str):
+        guided = {"class_column": name} if "class_column" in algorithm_class(algorithm).__dataclass_fields__ else {}
+        algorithm = make_algorithm(algorithm, **guided)
+    return safe_groups(labelled, requirement, algorithm, context)
 
 
 def _evidence(

@@ -15,10 +15,10 @@ from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.spec import make_hierarchy
-from shoal.metrics.domain import Domain, make_domains
 from shoal.models.base import Model
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.linkage import Qid
+from shoal.released.domain import Domain, make_domains
 from shoal.tables.scales import find_scale, is_missing
 from shoal.tables.schema import Attribute, Role, Scale, as_names
 

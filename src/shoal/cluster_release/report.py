@@ -6,8 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.charts.clusters import contingency, contingency_records, grown_taxonomy, quality_against_h, taxonomy_records
-from shoal.evaluate.page import (
+from shoal.reports.charts.clusters import (
+    contingency,
+    contingency_records,
+    grown_taxonomy,
+    quality_against_h,
+    taxonomy_records,
+)
+from shoal.reports.page import (
     MEANING,
     Page,
     card,

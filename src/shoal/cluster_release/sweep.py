@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from shoal.cluster_release.clusterers import Labels
 from shoal.errors import InputError, Problem, RequirementError
-from shoal.evaluate.clusters import compare_clusterings
+from shoal.evaluation.usefulness.clustering.agreement import compare_clusterings
+from shoal.evaluation.usefulness.clustering.clusterers import Labels
 from shoal.progress import Progress, ProgressCallback
 
 

@@ -15,7 +15,7 @@ from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, Kind
 from shoal.encode.levels import flat_levels, interval_levels, tree_levels
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.tables.coded import CodedColumn
+from shoal.tables.distinct import CodedColumn
 from shoal.tables.exact import exact_order
 from shoal.tables.scales import is_missing, parse_values
 from shoal.tables.schema import Attribute, Scale
@@ -123,6 +123,8 @@ def scaled_positions(numbers: NDArray[np.float64], missing: bool) -> NDArray[np.
     if numbers.shape[0] == 0:
         positions = np.zeros(0)
     else:
+        if numbers[-1] / 2 - numbers[0] / 2 > np.finfo(np.float64).max / 2:  # the span is no float: halves have one
+            numbers = numbers / 2
         span = numbers[-1] - numbers[0]
         positions = (numbers - numbers[0]) / span if span > 0 else np.zeros(numbers.shape[0])
     return np.append(positions, 2.0) if missing else positions

@@ -19,7 +19,7 @@ from shoal.encode.columns import encode_attribute, encode_model_column
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.tables.coded import CodedColumn, code_columns
+from shoal.tables.distinct import CodedColumn, code_columns
 from shoal.tables.schema import Attribute, Role
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.codebook import Codebook, ColumnCodebook
 from shoal.errors import InputError, Problem, did_you_mean
-from shoal.tables.coded import code_column
+from shoal.tables.distinct import code_column
 from shoal.tables.scales import EXACT_BELOW, comparable_positions, is_missing
 from shoal.tables.types import has_text
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shoal.algorithms import multi_qid
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Requirement
+from shoal.safe_groups import several_sets as multi_qid
 
 if TYPE_CHECKING:
-    from shoal.algorithms.suppress import Hidden
+    from shoal.safe_groups.suppress import Hidden
 
 
 def cluster_table(
@@ -37,11 +37,11 @@ def cluster_table(
     if clustering.boxes is not None:  # the algorithm decides about the released values, and answers for all models
         return clustering
     if not requirement.size_only:
-        from shoal.algorithms.repair import repair
+        from shoal.safe_groups.repair import repair
 
         clustering = repair(table, clustering, requirement, context)
     if suppression_limit > 0:
-        from shoal.algorithms.suppress import suppress_outliers
+        from shoal.safe_groups.suppress import suppress_outliers
 
         clustering = suppress_outliers(table, clustering, requirement, suppression_limit, hidden)
     return clustering

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.metrics.domain import CodeArray
-from shoal.metrics.reading import ReadTable
+from shoal.released.domain import CodeArray
+from shoal.released.reading import ReadTable
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from shoal.metrics.base import Metric, Settings, Value
-from shoal.metrics.domain import CountArray
-from shoal.metrics.reading import ReadTable
+from shoal.released.domain import CountArray
+from shoal.released.reading import ReadTable
 
 
 def discernibility(table: ReadTable, settings: Settings) -> Value:

@@ -6,8 +6,8 @@ import numpy as np
 
 from shoal.hierarchies.weights import whd
 from shoal.metrics.base import Metric, Settings, Value
-from shoal.metrics.domain import DomainKind, FloatArray
-from shoal.metrics.reading import ReadColumn, ReadTable
+from shoal.released.domain import DomainKind, FloatArray
+from shoal.released.reading import ReadColumn, ReadTable
 
 
 def _mean(table: ReadTable, of_class: FloatArray) -> float:

@@ -10,8 +10,8 @@ import polars as pl
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.metrics.base import Settings, metrics
-from shoal.metrics.domain import Domain, text_codes
-from shoal.metrics.reading import ReadTable, read_release
+from shoal.released.domain import Domain, text_codes
+from shoal.released.reading import ReadTable, read_release
 
 
 @dataclass(frozen=True)

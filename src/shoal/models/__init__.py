@@ -1,0 +1,1 @@
+"""Privacy models: what is required of every group."""

@@ -48,7 +48,7 @@ class KMap(Model):
 
     def deficits(self, table: EncodedTable, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
         """Counting stops at k for every group; groups that fit nearly everybody stop at once."""
-        from shoal.kernels.population import count_fitting  # the compiler loads only when it is needed
+        from shoal.models.kernels.population import count_fitting  # the compiler loads only when it is needed
 
         if table.population is None:
             raise InputError(Problem("missing-population", "k-map needs a population table"))

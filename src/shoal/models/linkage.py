@@ -4,7 +4,7 @@ Several sets, each with its own threshold: B. Fung, K. Wang, P. Yu, Anonymizing 
 preservation, IEEE TKDE 19(5), 2007. (X, Y)-anonymity: K. Wang, B. Fung, Anonymizing sequential releases, KDD 2006.
 
 Both look at classes over some of the quasi-identifiers. In a release made of groups such a class is a union of
-groups, so it is enough that every group is safe; `shoal.algorithms.multi_qid` does better than that.
+groups, so it is enough that every group is safe; `shoal.safe_groups.several_sets` does better than that.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def bind_safety(requirement: Requirement, table: EncodedTable, *, widest: int | 
     """All models of a requirement as rules on histograms.
 
     Columns with more than `widest` different values are left out (a row per group would not fit in memory), as are
-    models that are no rules on histograms; `complete` is then False, and `shoal.algorithms.repair` has to follow.
+    models that are no rules on histograms; `complete` is then False, and `shoal.safe_groups.repair` has to follow.
     """
     rules: list[HistogramRule] = []
     complete = True

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from shoal.encode.codebook import ColumnCodebook
 from shoal.recode.cells import SUPPRESSED, Cells
+from shoal.tables.scales import EXACT_BELOW
 from shoal.tables.schema import Scale
 
 SIGNIFICANT_FIGURES = 10
@@ -30,23 +33,21 @@ def aggregate_cells(
     """
     box_count = low.shape[0]
     absent = codes == book.missing_code
-    present_boxes = boxes[~absent]
-    numbers = book.numbers[codes[~absent]]
+    present_codes, present_boxes = codes[~absent], boxes[~absent]
     counts = np.bincount(present_boxes, minlength=box_count)
-    if how == "mean":
-        totals = np.bincount(present_boxes, weights=numbers, minlength=box_count)
-        with np.errstate(invalid="ignore"):
-            centre = totals / counts
-    else:
-        smallest, largest = np.full(box_count, np.inf), np.full(box_count, -np.inf)
-        np.minimum.at(smallest, present_boxes, numbers)
-        np.maximum.at(largest, present_boxes, numbers)
-        with np.errstate(invalid="ignore"):
-            centre = (smallest + largest) / 2
+    centre = _centres(book.numbers[present_codes], present_boxes, counts, how)
     missing_counts = np.bincount(boxes[absent], minlength=box_count)
     mixed = (missing_counts > 0) & (counts > 0)
     only_missing = counts == 0
-    values = _as_values(book, centre, only_missing)
+    if book.scale is Scale.DATE:
+        values = _as_dates(book, centre, only_missing)
+    else:
+        # the highest code of a mixed box is that of a missing value, which is no number: nothing is done to such a box
+        numbers = _within(_rounded(np.where(only_missing, 0.0, centre)), centre, book.numbers[low], book.numbers[high])
+        values = _as_values(book, numbers, only_missing)
+        if book.scale is Scale.INTEGER:
+            whole = _whole_centres(book, numbers, present_codes, present_boxes, low, high, how)
+            values = _with_whole(values, book.values.dtype, whole)
     exact = (book.texts if values.dtype == pl.String else book.values).gather(low).cast(values.dtype)
     values = pl.select(pl.when(pl.Series(low == high)).then(exact).otherwise(values)).to_series()
     if mixed.any():
@@ -55,15 +56,119 @@ def aggregate_cells(
     return Cells(values, np.arange(box_count, dtype=np.int32), False)
 
 
-def _as_values(book: ColumnCodebook, centre: NDArray[np.float64], only_missing: NDArray[np.bool_]) -> pl.Series:
-    """Numbers as numbers where the input was typed, as the shortest text where it was text; dates as dates."""
-    if book.scale is Scale.DATE:
-        return _as_dates(book, centre, only_missing)
-    numbers = pl.Series(np.where(only_missing, 0.0, centre)).round_sig_figs(SIGNIFICANT_FIGURES)
+def _centres(
+    numbers: NDArray[np.float64], boxes: NDArray[np.int32], counts: NDArray[np.int64], how: str
+) -> NDArray[np.float64]:
+    """(boxes,) the mean or the middle of the numbers of each box; not a number for a box without any.
+
+    A sum may be too large for a float though the centre is not: then it is made of smaller numbers. The usual way comes
+    first, since the other one may differ in the last figure.
+    """
+    centre = _plain_centres(numbers, boxes, counts, how)
+    if np.isfinite(centre[counts > 0]).all():
+        return centre
+    scale = 2.0 ** -int(numbers.shape[0]).bit_length()  # a power of two: nothing is rounded
+    with np.errstate(over="ignore"):
+        smaller = _plain_centres(numbers * scale, boxes, counts, how) / scale
+    return np.where(np.isfinite(centre), centre, smaller)
+
+
+def _plain_centres(
+    numbers: NDArray[np.float64], boxes: NDArray[np.int32], counts: NDArray[np.int64], how: str
+) -> NDArray[np.float64]:
+    box_count = counts.shape[0]
+    centre: NDArray[np.float64]
+    with np.errstate(invalid="ignore", over="ignore"):
+        if how == "mean":
+            centre = np.bincount(boxes, weights=numbers, minlength=box_count) / counts
+        else:
+            smallest, largest = np.full(box_count, np.inf), np.full(box_count, -np.inf)
+            np.minimum.at(smallest, boxes, numbers)
+            np.maximum.at(largest, boxes, numbers)
+            centre = (smallest + largest) / 2
+    return centre
+
+
+def _rounded(centre: NDArray[np.float64]) -> NDArray[np.float64]:
+    return pl.Series(centre).round_sig_figs(SIGNIFICANT_FIGURES).to_numpy()
+
+
+def _within(
+    rounded: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    bottom: NDArray[np.float64],
+    top: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The rounded centres; the unrounded one where rounding has left the range of the box, or all numbers."""
+    outside = ~((rounded >= bottom) & (rounded <= top)) & (bottom <= top)
+    return np.where(outside, np.clip(centre, bottom, top), rounded)
+
+
+def _whole_centres(
+    book: ColumnCodebook,
+    numbers: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    boxes: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    how: str,
+) -> dict[int, int]:
+    """The centre of each box of integers so large that the float lies outside its range, rounded down to a whole one.
+
+    Floats do not tell large integers apart, so these are counted, and compared, with Python's.
+    """
+    bottom, top = book.numbers[low], book.numbers[high]
+    large = np.maximum(np.abs(bottom), np.abs(top)) >= EXACT_BELOW  # false where one is missing
+    if not large.any():
+        return {}
+    integer_of = _Integers(book)
+    outside = [
+        box
+        for box in np.flatnonzero(large).tolist()
+        if not integer_of[int(low[box])] <= numbers[box].item() <= integer_of[int(high[box])]
+    ]
+    if how == "midpoint":
+        return {box: (integer_of[int(low[box])] + integer_of[int(high[box])]) // 2 for box in outside}
+    wanted = np.zeros(low.shape[0], dtype=np.bool_)
+    wanted[outside] = True
+    taken = wanted[boxes]
+    totals, sizes = dict.fromkeys(outside, 0), dict.fromkeys(outside, 0)
+    for box, code in zip(boxes[taken].tolist(), codes[taken].tolist(), strict=True):
+        totals[box] += integer_of[code]
+        sizes[box] += 1
+    return {box: totals[box] // sizes[box] for box in outside}
+
+
+class _Integers(dict[int, int]):
+    """The exact integer of a code, read when it is first asked for."""
+
+    def __init__(self, book: ColumnCodebook) -> None:
+        super().__init__()
+        self._book = book
+
+    def __missing__(self, code: int) -> int:
+        # a zero may have any exponent, and would be multiplied out
+        self[code] = int(Decimal(self._book.texts[code].strip())) if self._book.numbers[code] else 0
+        return self[code]
+
+
+def _with_whole(values: pl.Series, dtype: pl.DataType, whole: dict[int, int]) -> pl.Series:
+    """The values with the whole centres among them. If there are any, a column of integers stays one."""
+    if not whole:
+        return values
+    places = list(whole)
+    if values.dtype == pl.String:
+        return values.scatter(places, [str(number) for number in whole.values()])
+    kept = values.scatter(places, 0.0).floor().cast(dtype)
+    return kept.scatter(places, pl.Series(list(whole.values()), dtype=dtype))
+
+
+def _as_values(book: ColumnCodebook, numbers: NDArray[np.float64], only_missing: NDArray[np.bool_]) -> pl.Series:
+    """Numbers as numbers where the input was typed, as the shortest text where it was text."""
+    released = pl.Series(numbers)
     if book.values.dtype == pl.String:
-        text = numbers.cast(pl.String).str.strip_suffix(".0")
-        return text.set(pl.Series(only_missing), None)
-    return numbers.set(pl.Series(only_missing), None)
+        released = released.cast(pl.String).str.strip_suffix(".0")
+    return released.set(pl.Series(only_missing), None)
 
 
 def _as_dates(book: ColumnCodebook, centre: NDArray[np.float64], only_missing: NDArray[np.bool_]) -> pl.Series:

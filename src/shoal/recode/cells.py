@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.codebook import ColumnCodebook
 from shoal.encode.encoded_table import EncodedAttribute
-from shoal.kernels.bounds import common_level
+from shoal.kernels.boxes import common_level
 
 SUPPRESSED = "*"
 MISSING_IN_SET = "(missing)"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Boxes, Clustering
 from shoal.encode.codebook import Codebook, ColumnCodebook
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
-from shoal.kernels.bounds import group_bounds
+from shoal.kernels.boxes import group_bounds
 from shoal.recode.aggregate import aggregate_cells
 from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, suppressed_cells, tree_cells
 from shoal.tables.scales import TEXT_LIKE
@@ -59,7 +59,8 @@ def recode(
 
     released = {column.name: column for column in on_threads(released_column, range(table.width))}
     kept = [name for name in frame.columns if name not in set(dropped)]
-    return pl.DataFrame([released.get(name, frame[name]) for name in kept])
+    # named here: polars gives a new name to a column of a list whose name is empty
+    return pl.DataFrame({name: released[name] if name in released else frame[name] for name in kept})
 
 
 def hidden_records(

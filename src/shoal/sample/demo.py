@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from shoal.job import Job
+from shoal.job.job import Job
 from shoal.sample.hospital import hospital_hierarchies, hospital_roles, hospital_table
-from shoal.tables.atomic import atomic_output
-from shoal.tables.files import write_table
+from shoal.tables.formats.atomic import atomic_output
+from shoal.tables.formats.files import write_table
 from shoal.tables.schema import Role
 
 

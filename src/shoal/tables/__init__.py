@@ -1,0 +1,1 @@
+"""Tables from files and frames: formats, scales, missing values, distinct values."""

@@ -24,7 +24,7 @@ from shoal.models.k_anonymity import KAnonymity
 from shoal.recode.release import RecodeOptions, recode
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
-from shoal.verify.check import verify_release
+from shoal.verification.check import verify_release
 
 COLOURS = {"*": {"warm": ["red", "orange", "yellow"], "cold": ["blue", "green"], "none": ["white", "black"]}}
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.cb import Cb
+from shoal.algorithms.bisection.cb import Cb
+from shoal.algorithms.bisection.kernels.split import top_up
+from shoal.algorithms.bisection.kernels.split_work import make_work
 from shoal.algorithms.registry import make_algorithm
 from shoal.errors import InputError, RequirementError
-from shoal.kernels.halves import top_up
-from shoal.kernels.halves_work import make_work
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
@@ -81,7 +81,7 @@ def test_more_rounds_do_not_lose_more_on_average() -> None:
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_topping_up_takes_the_records_that_lose_least(patients, side: int) -> None:
-    from shoal.algorithms.geometry import table_geometry
+    from shoal.encode.geometry import table_geometry
 
     random = np.random.default_rng(side)
     work = make_work(table_geometry(patients), 60, 20, 100)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.flagship import compile_search
-from shoal.algorithms.shoal import Shoal
-from shoal.kernels import beside
-from shoal.kernels.flagship_anneal import anneal
-from shoal.kernels.flagship_near import nearest_rows
-from shoal.kernels.flagship_rebuild import gather_members, place_members, rebuild
-from shoal.kernels.flagship_regrow import regrow
+from shoal.algorithms.shoal import compile_search
+from shoal.algorithms.shoal.kernels.anneal import anneal
+from shoal.algorithms.shoal.kernels.near import nearest_rows
+from shoal.algorithms.shoal.kernels.rebuild import gather_members, place_members, rebuild
+from shoal.algorithms.shoal.kernels.regrow import regrow
+from shoal.algorithms.shoal.shoal import Shoal
+from shoal.kernels import second_process as beside
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.testing.tables import encode_simple

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.dbca import Dbca, DbcaCm, neighbour_reach, prioritized
+from shoal.algorithms.dbca.dbca import Dbca, DbcaCm, neighbour_reach, prioritized
 from shoal.algorithms.kaca.blocks import block_order
 from shoal.algorithms.kaca.distance import make_ladders
 from shoal.encode.encoded_table import EncodedTable

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.k_member import KMember, spread_takes
-from shoal.algorithms.leftovers import place_leftovers
+from shoal.algorithms.greedy.k_member import KMember, spread_takes
+from shoal.algorithms.greedy.leftovers import place_leftovers
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.koc import Koc, closest_rows, distortion_table
+from shoal.algorithms.greedy.koc import Koc, closest_rows, distortion_table
 from shoal.algorithms.registry import make_algorithm
 from shoal.errors import InputError
 from shoal.models.base import Requirement

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.mondrian import Mondrian
+from shoal.algorithms.mondrian.mondrian import Mondrian
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity

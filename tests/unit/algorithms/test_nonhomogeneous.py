@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.nonhomogeneous import NonHomogeneous
+from shoal.algorithms.bisection.kernels.nonhomogeneous import random_assignment
+from shoal.algorithms.bisection.nonhomogeneous import NonHomogeneous
 from shoal.algorithms.registry import make_algorithm
 from shoal.errors import InputError
-from shoal.kernels.nonhomogeneous import random_assignment
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity

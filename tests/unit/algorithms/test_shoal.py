@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.flagship.blocks import count_values, cut_groups, make_state
-from shoal.algorithms.flagship.problem import make_problem, renumber
-from shoal.algorithms.flagship.refine import find_near, refine
-from shoal.algorithms.flagship.schedule import make_schedule
-from shoal.algorithms.repair import repair
-from shoal.algorithms.shoal import Shoal
+from shoal.algorithms.shoal.blocks import count_values, cut_groups, make_state
+from shoal.algorithms.shoal.kernels.moves import try_move, try_swap
+from shoal.algorithms.shoal.kernels.state import energy_after, measure_all, swap_changes
+from shoal.algorithms.shoal.refine import find_near, refine
+from shoal.algorithms.shoal.schedule import make_schedule
+from shoal.algorithms.shoal.shoal import Shoal
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
+from shoal.encode.items import make_problem, renumber
 from shoal.errors import RequirementError
-from shoal.kernels.flagship_moves import try_move, try_swap
-from shoal.kernels.flagship_state import energy_after, measure_all, swap_changes
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
 from shoal.progress import Progress
+from shoal.safe_groups.repair import repair
 
 
 def make_table(records: int, seed: int = 0, copies: int = 1) -> EncodedTable:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.flagship.objectives import OBJECTIVES, objective_table
-from shoal.algorithms.shoal import Shoal
+from shoal.algorithms.shoal.objectives import OBJECTIVES, objective_table
+from shoal.algorithms.shoal.shoal import Shoal
 from shoal.encode.encoded_table import EncodedColumn, EncodedTable, Kind
 from shoal.errors import InputError
 from shoal.hierarchies.weights import whd

@@ -10,11 +10,18 @@ import pytest
 
 import shoal
 from shoal.algorithms.base import Clustering, Context
-from shoal.algorithms.flagship.squares import square_groups
-from shoal.algorithms.shoal import Shoal
+from shoal.algorithms.shoal.kernels.microaggregation import (
+    Squares,
+    anneal_squares,
+    fill_squares,
+    find_nearest,
+    rebuild_squares,
+    squares_of,
+)
+from shoal.algorithms.shoal.microaggregation import square_groups
+from shoal.algorithms.shoal.shoal import Shoal
 from shoal.encode.encoded_table import EncodedTable
-from shoal.errors import InputError
-from shoal.kernels.squares import Squares, anneal_squares, fill_squares, find_nearest, rebuild_squares, squares_of
+from shoal.errors import InputError, RequirementError
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.testing.partitions import partitions
@@ -164,3 +171,29 @@ def test_census_is_below_the_published_values_of_mdav(data_folder: Path, k: int)
     total = ((points - points.mean(axis=0)) ** 2).sum()
     assert 100 * sse(points, plain_mdav(points, k)) / total == pytest.approx(PUBLISHED[k], abs=5e-5)
     assert 100 * (((before - after) / before.std(axis=0)) ** 2).sum() / total < 0.9 * PUBLISHED[k]
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+@pytest.mark.parametrize(("records", "k"), [(4, 2), (30, 3), (2_500, 5)])
+def test_numbers_that_span_more_than_a_float_can_hold(records: int, k: int) -> None:
+    values = np.random.default_rng(0).uniform(-1.0, 1.0, records) * 1.7e308
+    values[:2] = -1.7e308, 1.7e308
+    frame = pl.DataFrame({"x": values, "y": values[::-1]})
+    result = shoal.anonymize(frame, quasi=["x", "y"], k=k, objective="squares", recoding="mean", effort="low")
+    assert result.release.group_by("x", "y").len()["len"].min() >= k
+    assert np.isfinite(result.release.to_numpy()).all()
+
+
+@pytest.mark.parametrize("records", [1, 2, 3, 4, 5, 9, 10, 11, 19, 2_001])
+def test_small_tables_and_every_k_that_they_allow(records: int) -> None:
+    numbers = np.random.default_rng(records).normal(size=(records, 2))
+    frame = pl.DataFrame({"x": numbers[:, 0], "y": numbers[:, 1]})
+    for k in (2, 3, 5, records // 2, records, records + 1):
+        if k < 2:
+            continue
+        settings = {"quasi": ["x", "y"], "k": k, "objective": "squares", "recoding": "mean", "effort": "low"}
+        if k > records:
+            with pytest.raises(RequirementError):
+                shoal.anonymize(frame, **settings)
+        else:
+            assert shoal.anonymize(frame, **settings).release.group_by("x", "y").len()["len"].min() >= k

@@ -9,14 +9,14 @@ import pytest
 
 from shoal.algorithms.base import Context
 from shoal.algorithms.registry import make_algorithm
-from shoal.algorithms.tdr import Tdr
-from shoal.algorithms.tdr_parts.class_counts import count_classes
-from shoal.algorithms.tdr_parts.conditions import Qid, without_covered
-from shoal.algorithms.tdr_parts.cut_values import CutValues
-from shoal.algorithms.tdr_parts.qid_groups import QidGroups
+from shoal.algorithms.tdr.class_counts import count_classes
+from shoal.algorithms.tdr.conditions import Qid, without_covered
+from shoal.algorithms.tdr.cut_values import CutValues
+from shoal.algorithms.tdr.kernels.groups import _reorder, measure_groups, split_groups
+from shoal.algorithms.tdr.qid_groups import QidGroups
+from shoal.algorithms.tdr.tdr import Tdr
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
 from shoal.errors import InputError, RequirementError
-from shoal.kernels.tdr import _reorder, measure_groups, split_groups
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
@@ -234,9 +234,9 @@ def test_a_step_reads_only_the_records_that_have_the_refined_value():
     assert 0 < len(having_it) < table.rows
     recorder = groups.codes = Recorder(groups.codes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.kernels.tdr._reorder", _reorder.py_func)
-        patch.setattr("shoal.algorithms.tdr_parts.qid_groups.split_groups", split_groups.py_func)
-        patch.setattr("shoal.algorithms.tdr_parts.qid_groups.measure_groups", measure_groups.py_func)
+        patch.setattr("shoal.algorithms.tdr.kernels.groups._reorder", _reorder.py_func)
+        patch.setattr("shoal.algorithms.tdr.qid_groups.split_groups", split_groups.py_func)
+        patch.setattr("shoal.algorithms.tdr.qid_groups.measure_groups", measure_groups.py_func)
         _, quarters, slots = values.children(left)
         groups.make_room(values.capacity)
         groups.split(0, left, quarters, slots, values)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.cluster_release.clusterers import by_falling_size, cluster_features
-from shoal.cluster_release.features import Features
 from shoal.errors import InputError
+from shoal.evaluation.usefulness.clustering.clusterers import by_falling_size, cluster_features
+from shoal.evaluation.usefulness.clustering.features import Features
 
 
 def three_heaps() -> tuple[Features, np.ndarray]:

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.cluster_release.features import LARGEST_CATEGORY, Encoding, column_features, table_features
 from shoal.errors import InputError
+from shoal.evaluation.usefulness.clustering.features import LARGEST_CATEGORY, Encoding, column_features, table_features
 from shoal.hierarchies.spec import make_hierarchy
-from shoal.metrics.domain import make_domain
+from shoal.released.domain import make_domain
 from shoal.tables.schema import Attribute, Role, Scale
 
 HALF = np.sqrt(0.5)

@@ -9,17 +9,17 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from shoal.algorithms.mondrian import Mondrian
+from shoal.algorithms.mondrian.mondrian import Mondrian
 from shoal.cluster_release import compare_release, publish_for_clustering
-from shoal.cluster_release.comparison import cluster_table
 from shoal.errors import InputError
+from shoal.evaluation.usefulness.clustering.comparison import cluster_table
 from shoal.hierarchies.spec import make_hierarchy
-from shoal.metrics.domain import make_domains
 from shoal.models.alpha_k import ConfidenceBound
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
 from shoal.models.linkage import XYAnonymity
 from shoal.models.t_closeness import TCloseness
+from shoal.released.domain import make_domains
 from shoal.tables.schema import Attribute, Role, Scale
 
 TREE = [("nurse", "health", "any"), ("doctor", "health", "any"), ("clerk", "office", "any"), ("boss", "office", "any")]

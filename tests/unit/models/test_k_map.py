@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Clustering, Context
-from shoal.algorithms.repair import repair
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.errors import InputError
 from shoal.models.base import Requirement
 from shoal.models.k_map import KMap
+from shoal.safe_groups.repair import repair
 from shoal.testing.tables import encode_simple
 
 

@@ -11,10 +11,10 @@ import pytest
 
 import shoal
 from shoal.cli.main import main
-from shoal.inspection import inspect_table
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
-from shoal.verify.check import verify_release
+from shoal.pipeline.inspect_files import inspect_table
+from shoal.verification.check import verify_release
 
 QUASI = ["age", "town"]
 

@@ -11,9 +11,9 @@ import pytest
 from shoal.algorithms.base import Boxes, Clustering
 from shoal.encode.encode import EncodeOptions, encode_table
 from shoal.hierarchies.spec import make_hierarchy
-from shoal.metrics.cells import read_cells
-from shoal.metrics.domain import make_domain
 from shoal.recode.release import RecodeOptions, hidden_records, recode
+from shoal.released.cells import read_cells
+from shoal.released.domain import make_domain
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role, Scale
 
@@ -244,3 +244,82 @@ def test_hidden_records_are_those_whose_released_values_are_all_stars(recoding: 
         out = recode(frame, table, book, clustering, [], RecodeOptions(recoding))
         expected = [all(value == "*" for value in row) for row in out.rows()]
         assert hidden_records(table, book, clustering, RecodeOptions(recoding)).tolist() == expected
+
+
+LARGE = 2**53 + 1  # no float is this number
+
+
+@pytest.mark.parametrize("how", ["mean", "midpoint"])
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.6e308, 1.7e308], 1.65e308),
+        ([-1.7e308, -1.6e308], -1.65e308),
+        ([1.7976931348623157e308, 1.7976931348623155e308], None),  # rounding must not go beyond the largest
+        ([5e-324, 1.5e-323], 1e-323),
+    ],
+)
+def test_centres_near_the_limits_of_floats(
+    how: str, as_text: bool, values: list[float], expected: float | None
+) -> None:
+    column = [str(value) for value in values] if as_text else values
+    out = [float(value) for value in release({"x": column}, [0, 0], recoding=how)["x"]]
+    assert out[0] == out[1]
+    assert min(values) <= out[0] <= max(values)
+    assert expected is None or out[0] == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+def test_the_sum_of_many_large_numbers() -> None:
+    values = [1.5e308 + place * 1e303 for place in range(1000)]
+    out = release({"x": values}, [0] * 1000, recoding="mean")["x"]
+    assert out[0] == pytest.approx(1.5e308 + 499.5e303, rel=1e-9)
+
+
+@pytest.mark.parametrize("how", ["mean", "midpoint"])
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([LARGE, LARGE + 2], LARGE + 1),
+        ([LARGE, LARGE + 1], LARGE),
+        ([-LARGE - 1, -LARGE], -LARGE - 1),
+        ([2**62 + 1, 2**62 + 2], 2**62 + 1),
+        ([2**62 + 1, 2**62 + 3], 2**62 + 2),
+        ([10**12 + 1, 10**12 + 3], 10**12 + 2),  # a float, but not one of ten figures
+    ],
+)
+def test_centres_of_large_integers_lie_within_their_group(how: str, values: list[int], expected: int) -> None:
+    groups = [0, 0, 1, 1]
+    small = [4, 8]
+    typed = release({"x": [*values, *small]}, groups, recoding=how)["x"]
+    assert typed.to_list() == [expected, expected, 6, 6]
+    texts = release({"x": [str(value) for value in [*values, *small]]}, groups, recoding=how)["x"]
+    assert [int(float(text)) if "e" in text else int(text) for text in texts] == [expected, expected, 6, 6]
+
+
+def test_centres_of_integers_longer_than_any_type() -> None:
+    values = [10**40 + 1, 10**40 + 3, 10**40 + 5]
+    out = release({"x": [str(value) for value in values]}, [0, 0, 0], recoding="mean")["x"]
+    assert out.to_list() == [str(10**40 + 3)] * 3
+
+
+def test_a_large_integer_that_a_group_shares_is_kept() -> None:
+    out = release({"x": [LARGE, LARGE, 1, 3]}, [0, 0, 1, 1], recoding="mean")["x"]
+    assert out.to_list() == [LARGE, LARGE, 2, 2]
+
+
+def test_ten_figures_are_enough_where_they_lie_within_the_group() -> None:
+    out = release({"x": [10**18, 3 * 10**18 + 8]}, [0, 0], recoding="mean")["x"]
+    assert out.dtype == pl.Float64
+    assert out.to_list() == [2e18, 2e18]
+
+
+def test_large_integers_beside_missing_values() -> None:
+    values = [2**62 + 1, 2**62 + 3, None, None, LARGE, None]
+    out = release({"x": values}, [0, 0, 1, 1, 2, 2], recoding="mean")["x"]
+    assert out.to_list() == [str(2**62 + 2)] * 2 + [None, None, "*", "*"]
+
+
+def test_a_column_without_a_name_keeps_it() -> None:
+    frame = release({"": [1, 2], "x": [3, 4]}, [0, 0])
+    assert frame.columns == ["", "x"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.tables.atomic import atomic_output, check_output, check_outputs
+from shoal.tables.formats.atomic import atomic_output, check_output, check_outputs
 
 
 def reasons(path: Path | str, *inputs: Path | str) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from shoal.tables.coded import code_column, code_columns, text_codes, with_categories
+from shoal.tables.distinct import code_column, code_columns, text_codes, with_categories
 
 COLUMNS = {
     "texts": pl.Series(["b", "a", None, "", "b"]),

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.tables.coded import text_codes, with_categories
-from shoal.tables.csv_back import read_csv_back
-from shoal.tables.csv_write import write_csv
-from shoal.tables.files import Format, read_back, read_table, sha256_of_file, written_options
-from shoal.tables.options import CsvOptions
+from shoal.tables.distinct import text_codes, with_categories
+from shoal.tables.formats.csv.back import read_csv_back
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.csv.write import write_csv
+from shoal.tables.formats.files import Format, read_back, read_table, sha256_of_file, written_options
 
 OPTIONS = CsvOptions(delimiter=",", quote='"', encoding="utf-8", header=True)
 TEXTS = st.none() | st.text(st.sampled_from('ab,;"\n\r\t é\ufeff*[]{}=0'), max_size=6)
@@ -82,7 +82,7 @@ def test_other_files_are_left_to_the_general_reader(content: bytes, tmp_path: Pa
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet", ".arrow"])
 def test_every_format_comes_back(suffix: str, tmp_path: Path) -> None:
-    from shoal.tables.files import write_table
+    from shoal.tables.formats.files import write_table
 
     frame = pl.DataFrame({"age": ["1", "2", "1"], "sex": ["m", None, "f"]})
     path = tmp_path / f"t{suffix}"

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.tables.csv_read import read_csv, read_csv_with_options
-from shoal.tables.options import CsvOptions
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.csv.read import read_csv, read_csv_with_options
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.tables.csv_scan import Scan, rewrite, scan
+from shoal.tables.formats.csv.scan import Scan, rewrite, scan
 
 MESSY = st.text(alphabet='a,"\r\n', max_size=40)
 

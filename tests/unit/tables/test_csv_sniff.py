@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.tables.csv_sniff import looks_like_header, sniff
+from shoal.tables.formats.csv.sniff import looks_like_header, sniff
 
 
 def sniffed(text: str, delimiter: str | None = None, quote: str | None = None) -> tuple[str, str]:

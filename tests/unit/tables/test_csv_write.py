@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.tables.csv_read import read_csv
-from shoal.tables.csv_write import write_csv
-from shoal.tables.options import CsvOptions
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.csv.read import read_csv
+from shoal.tables.formats.csv.write import write_csv
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.text(
     alphabet="ab,;\t|\"'\r\n \0=", max_size=8

@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from shoal.tables.arrow import write_arrow
-from shoal.tables.frames import to_polars
-from shoal.tables.hidden import without_hidden_values
-from shoal.tables.parquet import write_parquet
+from shoal.tables.formats.arrow import write_arrow
+from shoal.tables.formats.parquet import write_parquet
+from shoal.tables.frames.frames import to_polars
+from shoal.tables.frames.hidden import without_hidden_values
 
 NUMBER = 1234567890123456789
 

@@ -11,10 +11,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from shoal.errors import InputError
-from shoal.tables.arrow import read_arrow, write_arrow
-from shoal.tables.files import Format, read_table, sha256_of_file, write_table, written_options
-from shoal.tables.options import CsvOptions
-from shoal.tables.parquet import read_parquet, write_parquet
+from shoal.tables.formats.arrow import read_arrow, write_arrow
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.files import Format, read_table, sha256_of_file, write_table, written_options
+from shoal.tables.formats.parquet import read_parquet, write_parquet
 
 TYPED = pl.DataFrame(
     {

@@ -7,7 +7,7 @@ import hashlib
 
 import polars as pl
 
-from shoal.certificate import frame_hash
+from shoal.pipeline.certificate import frame_hash
 from shoal.tables.types import has_text, with_text
 
 

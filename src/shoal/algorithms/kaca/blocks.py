@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders
-from shoal.kernels.ladders import Blocks
+from shoal.kernels.climbing import Blocks
 
 ROWS_PER_BLOCK = 32  # small enough for tight bounds, large enough that there are few bounds to look at
 

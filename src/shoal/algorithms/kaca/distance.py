@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable
 from shoal.hierarchies.weights import whd
-from shoal.kernels.ladders import Ladder, fill_costs
+from shoal.kernels.climbing import Ladder, fill_costs
 
 IntegerArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]

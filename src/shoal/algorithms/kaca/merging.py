@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Context
 from shoal.algorithms.kaca.blocks import block_order, make_blocks
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders
+from shoal.algorithms.kaca.kernels.kaca import Classes, Line, merge_classes
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import Problem, RequirementError
-from shoal.kernels.kaca import Classes, Line, merge_classes
 from shoal.models.base import Requirement
 
 COMPARISONS_PER_CALL = 20_000_000  # keeps one kernel call below a second or so

@@ -28,10 +28,10 @@ import numpy as np
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, make_ladders
+from shoal.algorithms.kaca.kernels.topdown import SLACK, Rule, Scratch, top_down
 from shoal.algorithms.kaca.merging import check_feasible
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem, RequirementError, did_you_mean
-from shoal.kernels.topdown import SLACK, Rule, Scratch, top_down
 from shoal.models.base import Requirement
 from shoal.models.rules import RuleKind
 

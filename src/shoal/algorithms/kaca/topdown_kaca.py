@@ -24,11 +24,11 @@ import numpy as np
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, make_ladders
+from shoal.algorithms.kaca.kernels.topdown import Rule
 from shoal.algorithms.kaca.merging import check_feasible, merge_small, number_groups, random_state
 from shoal.algorithms.kaca.topdown import specialize_table
 from shoal.encode.encoded_table import EncodedTable
 from shoal.hierarchies.weights import check_scheme
-from shoal.kernels.topdown import Rule
 from shoal.models.base import Requirement
 
 

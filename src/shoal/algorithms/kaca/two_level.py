@@ -33,12 +33,12 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers, make_ladders
+from shoal.algorithms.kaca.kernels.kaca import Classes
+from shoal.algorithms.kaca.kernels.two_level import Chain, Outer, merge_across
 from shoal.algorithms.kaca.merging import check_feasible, number_groups, roots
 from shoal.algorithms.kaca.numbering import MixedRadix, equal_numbers
 from shoal.encode.encoded_table import EncodedTable
 from shoal.hierarchies.weights import check_scheme
-from shoal.kernels.kaca import Classes
-from shoal.kernels.two_level import Chain, Outer, merge_across
 from shoal.models.base import Requirement
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.kaca.distance import make_ladders
+from shoal.algorithms.kaca.kernels.kaca import Classes
 from shoal.algorithms.kaca.merging import check_feasible, merge_waiting, number_groups, roots
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import RequirementError
-from shoal.kernels.kaca import Classes
 from shoal.models.alpha_k import AlphaK
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shoal.algorithms.kaca.kernels.two_level import find_first
 from shoal.algorithms.kaca.numbering import MixedRadix, equal_numbers
-from shoal.kernels.two_level import find_first
 
 
 def digits_of(radices: tuple[int, ...]) -> np.ndarray:

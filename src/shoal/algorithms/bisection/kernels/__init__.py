@@ -1,0 +1,1 @@
+"""The compiled kernels of `bisection`: numpy and numba only."""

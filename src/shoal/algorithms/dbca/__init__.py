@@ -1,0 +1,1 @@
+"""Density-based clustering anonymization, with and without a class attribute."""

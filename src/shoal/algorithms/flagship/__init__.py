@@ -1,1 +1,0 @@
-"""The parts of the flagship algorithm; `shoal.algorithms.shoal` puts them together."""

@@ -1,0 +1,1 @@
+"""The compiled kernels of `greedy`: numpy and numba only."""

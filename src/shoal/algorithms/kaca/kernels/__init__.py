@@ -1,0 +1,1 @@
+"""The compiled kernels of `kaca`: numpy and numba only."""

@@ -1,0 +1,1 @@
+"""Mondrian: median cuts of the widest attribute."""

@@ -1,0 +1,1 @@
+"""The compiled kernels of `mondrian`: numpy and numba only."""

@@ -1,0 +1,1 @@
+"""The flagship algorithm: first groups, then a search that refines them."""

@@ -1,0 +1,1 @@
+"""The compiled kernels of `shoal`: numpy and numba only."""

@@ -1,0 +1,207 @@
+"""Shoal: the best of several first groupings, refined by annealing and by rebuilding neighbouring groups.
+
+Steps
+1. Equal rows are one; every record is an item that can move on its own (`flagship.problem`).
+2. First groupings (`flagship.construct`): grown record by record as in greedy k-member clustering (J.-W. Byun et al.,
+   DASFAA 2007), in blocks of the table; and, where hierarchies rule, classes of generalized rows in the manner of
+   ARX's local recoding. The one that loses least is the start.
+3. Rounds (`flagship.refine`): the groups are cut into blocks of neighbours, each time differently. Inside a block
+   single records move and change places while the temperature falls (simulated annealing, S. Kirkpatrick et al.,
+   1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
+   and grown anew, and kept if they lose no more, or little more while there is heat (large neighbourhood search,
+   P. Shaw, 1998, with an annealed acceptance). Groups that lose much are tried more often.
+   With models besides k-anonymity the groups are then made safe by the shared repair, and the rounds go on from
+   there: a move, swap or rebuild that would make a group less safe is not made.
+4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
+
+Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
+any number of threads. Blocks have a bounded size and very large tables get fewer steps per record, so the time grows
+no faster than n log n (the cuts into blocks). What only some runs need is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from shoal.algorithms.base import Algorithm, Clustering, Context
+from shoal.algorithms.shoal.compile_search import begin_compiling, end_compiling
+from shoal.algorithms.shoal.construct import classed_groups, grown_groups, total_energy
+from shoal.algorithms.shoal.levels import Prices
+from shoal.algorithms.shoal.objectives import OBJECTIVES, objective_table, size_price
+from shoal.algorithms.shoal.refine import refine
+from shoal.algorithms.shoal.schedule import Schedule, make_schedule, safe_rounds
+from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.items import IntegerArray, SearchProblem, make_problem, record_groups, renumber
+from shoal.errors import Problem, RequirementError
+from shoal.lower_bound.bound import LowerBound, lower_bound
+from shoal.models.base import Requirement
+from shoal.models.safety import bind_safety
+from shoal.progress import silent
+
+_WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
+_STOPPED = "the search was ended early by the user: the same job may give another release, with another loss"
+_EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shoal(Algorithm):
+    """The flagship. `effort` is low, default, high or a positive number (1 is default)."""
+
+    effort: str | float | int = "default"
+    objective: str = "gcp"  # gcp, distortion, discernibility, class or squares
+    class_column: str | None = None  # the label of the objective 'class'
+    name: ClassVar[str] = "shoal"
+    title: ClassVar[str] = "first groups from classes or growth, then annealing and rebuilding: the least loss"
+    citation: ClassVar[str] = "this project"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.effort, str) and self.effort not in _EFFORTS:
+            raise ValueError("effort must be low, default, high or a positive number")
+        if not isinstance(self.effort, str) and not 0 < self.effort < float("inf"):
+            raise ValueError("effort must be low, default, high or a positive number")
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}")
+        if self.objective == "class" and self.class_column is None:
+            raise ValueError("objective class needs a class label: name it with --class (class_column in Python)")
+
+    @property
+    def steps(self) -> float:
+        """The effort as a number."""
+        return _EFFORTS[self.effort] if isinstance(self.effort, str) else float(self.effort)
+
+    def prepare(self) -> None:
+        """On the first run on a machine, a second process compiles the kernels of the refinement."""
+        begin_compiling()
+
+    def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
+        if table.records < requirement.k:
+            message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
+            raise RequirementError(Problem("too-few-records", message))
+        if self.objective == "squares":
+            return self._with_small_squares(table, requirement, context)
+        safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
+        target = objective_table(table, self.objective, self.class_column)
+        problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
+        schedule = make_schedule(problem, self.steps)
+        free = replace(problem, safety=None)
+
+        def searched() -> tuple[IntegerArray, float]:
+            starts = _starts(target, free, schedule, context)
+            group, energy = self._searched(free, schedule, starts, context, 0.85 if safety is None else 0.5)
+            if safety is not None and requirement.monotone:
+                return self._searched_safely(target, problem, requirement, group, context)
+            return group, energy
+
+        bound, (group, energy) = context.both(
+            lambda: _bound(table, requirement, context, problem if target is table else None), searched
+        )
+        context.report(1.0, loss=energy / problem.scale)
+        notes = [_STOPPED] if context.stop.asked else []
+        return Clustering(
+            record_groups(problem, group, target.row_of_record),
+            lower_bound=bound.value,
+            details={"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes},
+        )
+
+    def _with_small_squares(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
+        """Groups for a release of means; models besides k are left to the repair."""
+        from shoal.algorithms.shoal.microaggregation import check_numbers, square_groups
+
+        check_numbers(table)
+        bound, (groups, square) = context.both(
+            lambda: _bound(table, requirement, context),
+            lambda: square_groups(table, requirement.k, self.steps, context),
+        )
+        notes = [_STOPPED] if context.stop.asked else []
+        details = {"mean_square": square, "lower_bound": bound.as_dict(), "notes": notes}
+        return Clustering(groups, lower_bound=bound.value, details=details)
+
+    def _searched(
+        self,
+        problem: SearchProblem,
+        schedule: Schedule,
+        starts: list[tuple[IntegerArray, float]],
+        context: Context,
+        share: float,
+    ) -> tuple[IntegerArray, float]:
+        """Groups of at least k and their energy, whatever other models say; `share` of the progress is made here."""
+        end_compiling()
+        whole = share / (len(starts) * len(schedule.rounds))
+        done = 0
+        best = starts[0]
+        with context.stop.listening():
+            for group, energy in starts:
+                for plan in schedule.rounds:
+                    context.report(0.1 + whole * done, loss=best[1] / problem.scale)
+                    if context.stop.asked:
+                        return best
+                    group, energy = refine(problem, group, plan, energy / problem.records, context, done)
+                    done += 1
+                    best = min(best, (group, energy), key=lambda one: one[1])
+        return best
+
+    def _searched_safely(
+        self,
+        table: EncodedTable,
+        problem: SearchProblem,
+        requirement: Requirement,
+        group: IntegerArray,
+        context: Context,
+    ) -> tuple[IntegerArray, float]:
+        """Repair the groups, then search on from there; no step makes a group less safe."""
+        group, energy = _made_safe(table, problem, requirement, group, context)
+        rounds = safe_rounds(problem, self.steps)
+        best = group, energy
+        with context.stop.listening():
+            for number, plan in enumerate(rounds):
+                if context.stop.asked:
+                    break
+                group, energy = refine(problem, group, plan, energy / problem.records, context, len(rounds) + number)
+                best = min(best, (group, energy), key=lambda one: one[1])
+                context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=best[1] / problem.scale)
+        return best
+
+
+def _bound(
+    table: EncodedTable, requirement: Requirement, context: Context, problem: SearchProblem | None = None
+) -> LowerBound:
+    """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement."""
+    smallest = requirement.smallest_class([one.name for one in table.attributes])
+    return lower_bound(table, smallest, context, problem=problem, suppression=context.may_suppress)
+
+
+def _starts(
+    table: EncodedTable, problem: SearchProblem, schedule: Schedule, context: Context
+) -> list[tuple[IntegerArray, float]]:
+    """First groupings with their energies, the least first: so many as the schedule wants to go on from."""
+    alone = replace(context, threads=1)  # with one block for all, the threads are better used on several tries
+    several = problem.items <= schedule.classed_block
+
+    def classed(prices: Prices) -> IntegerArray | None:
+        return classed_groups(table, problem, alone if several else context, schedule.classed_block, prices)
+
+    groups = []
+    if problem.saturates.any():
+        found = context.map(classed, schedule.prices) if several else [classed(one) for one in schedule.prices]
+        groups = [renumber(group) for group in found if group is not None]
+    starts = sorted(((group, total_energy(problem, group, context)) for group in groups), key=lambda one: one[1])
+    starts = starts[: max(1, schedule.starts - 1)]
+    if not starts or schedule.starts > 1:
+        grown = renumber(grown_groups(problem, context, schedule.grown_reach, schedule.grown_parts))
+        starts.append((grown, total_energy(problem, grown, context)))
+    return starts
+
+
+def _made_safe(
+    table: EncodedTable, problem: SearchProblem, requirement: Requirement, group: IntegerArray, context: Context
+) -> tuple[IntegerArray, float]:
+    """Groups that hold all models, from which the search can start: none of its moves makes a group less safe."""
+    from shoal.safe_groups.repair import repair
+
+    records = record_groups(problem, group, table.row_of_record)
+    quiet = replace(context, progress=silent)  # the repair counts its progress from 0 again
+    safe = repair(table, Clustering(records), requirement, quiet).groups
+    assert problem.item_record is not None
+    group = renumber(safe[problem.item_record])
+    return group, total_energy(problem, group, context)

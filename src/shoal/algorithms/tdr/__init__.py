@@ -1,0 +1,1 @@
+"""Top-down refinement: its conditions, cut values, groups, search and outcome."""

@@ -1,0 +1,1 @@
+"""The compiled kernels of `tdr`: numpy and numba only."""

@@ -1,1 +1,0 @@
-"""The parts of top-down refinement: its conditions, cut values, groups, search and outcome."""

@@ -1,0 +1,1 @@
+"""Several algorithms and several k on the same table, side by side."""

@@ -1,0 +1,1 @@
+"""How many people stand out: class sizes and combinations of columns."""

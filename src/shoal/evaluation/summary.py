@@ -1,0 +1,90 @@
+"""The few numbers that every result carries: loss with its bound, and the risk before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.metrics.score import Scores
+from shoal.verification.classes import Classes, count_values, find_classes, fully_suppressed, value_numbers
+from shoal.verification.result import Verification
+
+
+def loss_summary(
+    scores: Scores, lower_bound: float | None, weights: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    """The loss of the release and, where a bound is known, how far from the best possible it can be at most.
+
+    `weights` are the priorities of the quasi-identifiers. The bound that an algorithm proves is about the loss with
+    them, `weighted_gcp`, and so is the distance from the best. The plain loss is at least that bound over the largest
+    weight.
+    """
+    gcp = float(scores.totals["gcp"])
+    summary: dict[str, Any] = {"gcp": gcp}
+    weights = weights if weights is not None else {}
+    weighted = any(weight != 1.0 for weight in weights.values())
+    asked_for = gcp
+    if weighted:
+        losses = scores.per_attribute["gcp"]
+        asked_for = sum(weight * losses[name] for name, weight in weights.items()) / len(weights)
+        summary["weighted_gcp"] = asked_for
+    if lower_bound is not None:
+        summary["lower_bound"] = float(lower_bound)
+        if weighted:
+            summary["weighted_lower_bound"] = float(lower_bound)
+            largest = max(weights.values())
+            summary["lower_bound"] = float(lower_bound) / largest if largest > 0 else 0.0
+        if lower_bound > 0:
+            summary["at_most_above_best"] = max(0.0, asked_for / lower_bound - 1.0)
+    return summary
+
+
+def person_risk(
+    frame: pl.DataFrame, quasi: Sequence[str], persons: pl.Series, exempt: bool, missing: Sequence[str] = ()
+) -> dict[str, float]:
+    """The same three numbers where a person may have several records: a class hides as many as it has persons.
+
+    With `exempt`, records whose quasi-identifiers are all suppressed are no class.
+    """
+    kept = ~fully_suppressed(frame, quasi) if exempt else np.ones(frame.height, dtype=np.bool_)
+    classes = find_classes(frame.filter(pl.Series(kept)), quasi)
+    if classes.count == 0:
+        return {"highest": 0.0, "average": 0.0, "unique": 0.0}
+    counted = persons_per_class(classes, persons.filter(pl.Series(kept)), missing)
+    return {
+        "highest": 1.0 / float(counted.min()),
+        "average": float((classes.sizes / counted).sum() / frame.height),
+        "unique": float(np.count_nonzero(counted == 1)),
+    }
+
+
+def persons_per_class(classes: Classes, persons: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.int64]:
+    """(classes,) how many different persons each class has; records without one count together as one person."""
+    numbers, distinct = value_numbers(persons, missing)
+    return np.bincount(count_values(classes, numbers, len(distinct)).classes, minlength=classes.count)
+
+
+def risk_summary(class_sizes: NDArray[np.int64], verification: Verification) -> dict[str, dict[str, float]]:
+    """Chance of recognising a person who is known to be in the table, before and after.
+
+    `highest` is that of the most exposed record, `average` the mean over all records (the marketer's risk), `unique`
+    the number of records that nobody shares. Every record is taken for a person of its own; see `person_risk`.
+    """
+    records = int(class_sizes.sum())
+    smallest = verification.hidden_among
+    return {
+        "before": {
+            "highest": 1.0 / float(class_sizes.min()),
+            "average": class_sizes.shape[0] / records,
+            "unique": float(np.count_nonzero(class_sizes == 1)),
+        },
+        "after": {
+            "highest": 1.0 / smallest if smallest else 0.0,
+            "average": min(verification.classes / records, 1.0 / smallest) if smallest else 0.0,
+            "unique": 0.0,
+        },
+    }

@@ -1,0 +1,1 @@
+"""What an analyst still finds in a release: statistics, queries, models, clusters."""

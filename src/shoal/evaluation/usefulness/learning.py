@@ -1,0 +1,116 @@
+"""Train on the release, test on untouched originals.
+
+Features are the quasi-identifiers, read as `spread` says: a number is the middle of its range, a category the shares
+of the values that its cell stands for. The label is a column that is released as it is. The same models are trained on
+the original for comparison; the majority label is the baseline. Records are split into two parts, one to train on and
+one to test on; at most `largest` records are used, drawn at random, and the result says how many.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.evaluation.usefulness.reading_cells import make_bins, original_bins, read_numbers, text_shares
+from shoal.released.domain import DomainKind, FloatArray, text_codes
+from shoal.released.reading import ReadTable
+
+LARGEST = 24_000
+MOST_LABELS = 30
+
+
+def is_installed() -> bool:
+    return find_spec("sklearn") is not None
+
+
+def model_accuracy(
+    table: ReadTable, original: pl.DataFrame, label: str, *, largest: int = LARGEST, seed: int = 0
+) -> dict[str, Any]:
+    """Accuracy of gradient boosting and logistic regression; or why there is none."""
+    if not is_installed():
+        return {"skipped": "scikit-learn is not installed: pip install 'shoal[eval]'"}
+    if not table.aligned:
+        return {"skipped": "the rows of release and original do not belong together"}
+    labels = text_codes(original[label])[1]
+    values = int(labels.max()) + 1
+    if values < 2 or values > MOST_LABELS:
+        return {"skipped": f"the label has {values} values; 2 to {MOST_LABELS} are needed"}
+    random = np.random.default_rng([seed, 31])
+    rows = random.permutation(original.height)[:largest]
+    train, test = rows[: len(rows) * 2 // 3], rows[len(rows) * 2 // 3 :]
+    if np.unique(labels[train]).shape[0] < 2 or test.shape[0] == 0:
+        return {"skipped": "there are too few records"}
+    released, untouched = table_features(table, original, train, release=True), table_features(table, original, train)
+    proof = table_features(table, original, test)
+    majority = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
+    results = []
+    models = _models(seed)  # imports the libraries whose threads are limited next
+    with few_threads():
+        for name, make in models.items():
+            for trained, features in (("original", untouched), ("release", released)):
+                model = make().fit(features, labels[train])
+                accuracy = float((model.predict(proof) == labels[test]).mean())
+                results.append({"model": name, "trained": trained, "accuracy": accuracy})
+            results.append({"model": name, "trained": "majority", "accuracy": majority})
+    return {
+        "label": label,
+        "trained_on": int(train.shape[0]),
+        "tested_on": int(test.shape[0]),
+        "sampled": original.height > largest,
+        "majority": majority,
+        "results": results,
+    }
+
+
+def few_threads() -> AbstractContextManager[Any]:
+    """Small models do not gain from many threads, and lose much when the cores are busy."""
+    limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1)
+    return limits
+
+
+def _models(seed: int) -> dict[str, Any]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return {
+        "gradient boosting": lambda: HistGradientBoostingClassifier(
+            max_iter=40, max_leaf_nodes=15, early_stopping=False, random_state=seed % 2**32
+        ),
+        "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300, tol=1e-3)),
+    }
+
+
+def table_features(
+    table: ReadTable, original: pl.DataFrame, rows: NDArray[np.int64], *, release: bool = False, scaled: bool = False
+) -> FloatArray:
+    """(rows, features) of the original or of the release; `scaled` gives numbers between 0 and 1."""
+    blocks: list[FloatArray] = []
+    for name, column in table.columns.items():
+        domain = column.domain
+        if domain.kind in (DomainKind.NUMBER, DomainKind.ORDER) and domain.values:
+            centre = float((domain.positions * domain.counts).sum() / domain.counts.sum())
+            if release:
+                reading = read_numbers(column)
+                numbers = np.where(reading.known, reading.middle, centre)[column.codes[rows]]
+            else:
+                codes = column.original if column.original is not None else domain.encode(original[name])
+                numbers = np.append(domain.positions, centre)[codes[rows]]
+            if scaled:
+                numbers = (numbers - domain.positions[0]) / (domain.span or 1.0)
+            blocks.append(numbers[:, np.newaxis])
+            continue
+        bins = make_bins(domain)
+        if release:
+            blocks.append(text_shares(column, bins)[column.codes[rows]])
+        else:
+            coded = original_bins(column, bins, original[name])[rows]
+            blocks.append(np.eye(bins.count)[coded])
+    return np.hstack(blocks).astype(np.float32)

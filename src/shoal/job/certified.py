@@ -1,0 +1,75 @@
+"""What a certificate tells of the plan of its release, put into a job: so that it is measured as the run did.
+
+Scales, weights and orders are told in full (an order by the ranks of its values, see `Plan.public`). Hierarchies and
+the texts that mean 'missing' are values, so a certificate holds their hashes only: they must be given again, and must
+be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import Problem
+from shoal.job.job import Job, content_hash
+from shoal.job.plan import Plan
+from shoal.tables.distinct import text_codes
+from shoal.tables.scales import is_missing
+from shoal.tables.schema import Scale
+
+
+def certified_job(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, problems: list[Problem]) -> Job:
+    """The job with what the certificate tells about scales, orders and weights, where the job itself says nothing."""
+    columns: Mapping[str, Mapping[str, Any]] = certificate.get("columns", {})
+    known = {name: told for name, told in columns.items() if name in job.quasi and name in original.columns}
+    told_missing = certificate.get("job", {}).get("missing")
+    if known and told_missing and told_missing.get("sha256") != content_hash(list(job.missing)):
+        message = "other texts meant 'missing' when the release was made"
+        problems.append(Problem("other-missing", message, hint="give the same --missing, or the job with --job"))
+    orders: dict[str, tuple[str, ...]] = {}
+    scales: dict[str, Scale] = {}
+    for name, told in known.items():
+        if name in job.orders or name in job.scales:
+            continue
+        if told.get("scale") == Scale.ORDERED:
+            order = _order(original[name], told.get("ranks"), job.missing)
+            if order is None:
+                message = "the certificate is about a table with other values"
+                problems.append(Problem("other-original", message, name, "give the table that the release was made of"))
+            else:
+                orders[name] = order
+        elif told.get("scale") in tuple(Scale):
+            scales[name] = Scale(told["scale"])
+    weights = {name: float(told["weight"]) for name, told in known.items() if told.get("weight", 1.0) != 1.0}
+    return job.model_copy(
+        update={
+            "orders": {**orders, **job.orders},
+            "scales": {**scales, **job.scales},
+            "priorities": job.priorities or weights,
+        }
+    )
+
+
+def other_hierarchies(plan: Plan, certificate: Mapping[str, Any]) -> list[Problem]:
+    """Hierarchies that the release was made with and that are not given, or are others."""
+    told: Mapping[str, Mapping[str, Any]] = certificate.get("job", {}).get("hierarchies", {})
+    given = plan.hierarchies
+    hint = "give the same hierarchies with --hierarchies, or the job with --job"
+    return [
+        Problem("other-hierarchy", "the release was made with another hierarchy", column.name, hint)
+        for column in plan.quasi
+        if column.name in told
+        and (column.name not in given or given[column.name].digest() != told[column.name].get("sha256"))
+    ]
+
+
+def _order(column: pl.Series, ranks: Any, missing: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The values of a column at their ranks; ranks that no value has are filled with texts that no cell can be."""
+    texts, _ = text_codes(column)
+    present = sorted(texts.filter(~is_missing(texts, missing)).to_list())
+    if not isinstance(ranks, list) or sorted(set(ranks)) != sorted(ranks) or len(ranks) != len(present):
+        return None
+    value_at = dict(zip(ranks, present, strict=True))
+    return tuple(value_at.get(rank, f"\0{rank}") for rank in range(max(ranks, default=-1) + 1))

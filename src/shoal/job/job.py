@@ -1,0 +1,226 @@
+"""A job: everything that decides a release, as one frozen value that can be saved and repeated.
+
+    input: patients.csv
+    output: release.csv
+    quasi: [age, sex, postcode]
+    sensitive: [diagnosis]
+    identifiers: [name]
+    k: 10
+    models: ["l-diversity:diagnosis:3"]
+    hierarchies: {postcode: {builder: prefix}}
+
+`Job.load` and `Job.save` read and write YAML (or JSON, by the ending). Paths are taken relative to the job file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.hierarchies.weights import order_weights
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.schema import Scale
+
+Recoding = Literal["range", "mean", "midpoint", "nodes", "cell-suppression", "value-suppression"]
+NOT_PART_OF_THE_RESULT = {"input", "output", "population", "certificate", "report", "threads"}
+
+
+class CsvSettings(BaseModel):
+    """How the CSV file is written; what is not given is found out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    delimiter: str | None = None
+    encoding: str | None = None
+    quote: str | None = None
+    header: bool | None = None
+
+
+class Job(BaseModel):
+    """All settings of one release."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
+
+    input: Path | None = None
+    output: Path | None = None
+    quasi: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    class_column: str | None = Field(default=None, alias="class")
+    person: str | None = None
+    population: Path | None = None
+    k: int | None = None
+    models: tuple[str, ...] = ()
+    suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
+    hierarchies: Path | dict[str, Any] = Field(default_factory=dict)
+    scales: dict[str, Scale] = Field(default_factory=dict)
+    orders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    algorithm: str = "shoal"
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    effort: str | float | None = None
+    objective: str | None = None  # what the search makes small: gcp, distortion, discernibility, class or squares
+    priorities: dict[str, float] | tuple[str, ...] = Field(default_factory=dict)  # weights, or names in order
+    recoding: Recoding = "range"
+    recodings: dict[str, Recoding] = Field(default_factory=dict)
+    csv: CsvSettings = CsvSettings()
+    engine: Literal["local"] = "local"
+    seed: int = Field(default=0, ge=0)
+    threads: int | None = Field(default=None, ge=1)
+    certificate: Path | None = None
+    report: Path | None = None
+
+    @classmethod
+    def make(cls, **settings: Any) -> Job:
+        """A job from keyword arguments; every wrong setting is named in one InputError."""
+        try:
+            return cls(**settings)
+        except ValidationError as error:
+            raise InputError(_problems(error)) from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Job:
+        """Read a job from a YAML or JSON file."""
+        import yaml
+
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise InputError(Problem("no-such-file", f"there is no job file '{path}'")) from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = type(error).__name__
+            raise InputError(Problem("unreadable-job", f"the job file '{path}' cannot be read ({reason})")) from None
+        try:
+            content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        except (yaml.YAMLError, json.JSONDecodeError) as error:
+            line = getattr(getattr(error, "problem_mark", None), "line", getattr(error, "lineno", 0) - 1) + 1
+            raise InputError(Problem("unreadable-job", f"the job file is not well formed (line {line})")) from None
+        if not isinstance(content, dict):
+            hint = "write one setting per line, such as 'k: 10'"
+            raise InputError(Problem("unreadable-job", "the job file holds no settings", hint=hint))
+        return cls.make(**{str(name): value for name, value in content.items()})._relative_to(path.parent)
+
+    def save(self, path: str | Path) -> None:
+        """Write the job as YAML or JSON; what equals the default is left out.
+
+        Paths are written as seen from the job file, so that loading it finds the same files. A path that is absolute
+        stays so, unless it is below the folder of the job file.
+        """
+        import yaml
+
+        path = Path(path)
+        seen = self._with_paths(lambda file: _seen_from(path.parent, file))
+        content = json.loads(seen.model_dump_json(by_alias=True, exclude_defaults=True))
+        if path.suffix == ".json":
+            path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        else:
+            path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+    @field_validator("priorities", mode="before")
+    @classmethod
+    def _weights_or_order(cls, given: Any) -> Any:
+        """One of the two forms; a single name is an order of one."""
+        if isinstance(given, str):
+            return (given,)
+        if isinstance(given, dict) and not all(_is_number(weight) for weight in given.values()):
+            raise PydanticCustomError("bad_weights", "each column needs a number, such as {age: 1, sex: 0.5}")
+        if not isinstance(given, dict) and not (
+            isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+        ):
+            message = "give an order such as [age, sex] or weights such as {age: 1, sex: 0.5}, not a mix of both"
+            raise PydanticCustomError("neither_form", message)
+        return given
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each column that has one: as given, or equally scaled from the order of importance."""
+        if isinstance(self.priorities, dict):
+            return dict(self.priorities)
+        return order_weights(self.priorities, self.quasi) if self.priorities else {}
+
+    def csv_options(self) -> CsvOptions:
+        return CsvOptions(**self.csv.model_dump(), missing=self.missing)
+
+    def public(self) -> dict[str, Any]:
+        """The job as the certificate shows it: no value of the data, no folder, nothing that cannot change the result.
+
+        Hierarchies, orders and texts that mean 'missing' hold values, so only their number and hash appear.
+        """
+        content: dict[str, Any] = json.loads(
+            self.model_dump_json(by_alias=True, exclude=NOT_PART_OF_THE_RESULT | {"hierarchies", "models"})
+        )
+        for key in ("orders", "missing", "parameters"):
+            if content.get(key):
+                content[key] = {"entries": len(content[key]), "sha256": content_hash(content[key])}
+        content["csv"] = {name: value for name, value in content["csv"].items() if value is not None}
+        return {name: value for name, value in content.items() if value not in (None, {}, [], ())}
+
+    def _relative_to(self, folder: Path) -> Job:
+        """Paths in a job file are meant from where the file is."""
+        return self._with_paths(lambda path: folder / path)
+
+    def _with_paths(self, change: Callable[[Path], Path]) -> Job:
+        """The job with every path in it changed; a text that ends like a file name is the path of a hierarchy."""
+        changes: dict[str, Any] = {
+            name: change(path)
+            for name in ("input", "output", "population", "certificate", "report")
+            if (path := getattr(self, name)) is not None
+        }
+        if isinstance(self.hierarchies, Path):
+            changes["hierarchies"] = change(self.hierarchies)
+        else:
+            changes["hierarchies"] = {
+                column: str(change(Path(spec)))
+                if isinstance(spec, Path) or (isinstance(spec, str) and Path(spec).suffix)
+                else spec
+                for column, spec in self.hierarchies.items()
+            }
+        return self.model_copy(update=changes)
+
+
+def _seen_from(folder: Path, path: Path) -> Path:
+    """The way from a folder to a file, through real folders: `..` leads out of the place that a link points to."""
+    here = Path(os.path.realpath(folder))
+    there = Path(os.path.realpath(path.parent)) / path.name
+    if path.is_absolute() and not there.is_relative_to(here):
+        return path
+    try:
+        return Path(os.path.relpath(there, here))
+    except ValueError:  # on another drive
+        return there
+
+
+def _is_number(given: Any) -> bool:
+    try:
+        float(given)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(given, bool)
+
+
+def content_hash(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _problems(error: ValidationError) -> list[Problem]:
+    """pydantic's errors in our words; the value itself is never repeated."""
+    known = [field.alias or name for name, field in Job.model_fields.items()]
+    problems = []
+    for detail in error.errors(include_input=False, include_url=False, include_context=False):
+        place = ".".join(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            hint = did_you_mean(str(detail["loc"][-1]), known)
+            problems.append(Problem("unknown-setting", f"there is no setting '{place}'", hint=hint))
+        elif place == "k":
+            problems.append(Problem("bad-k", "k must be a whole number of at least 2"))
+        else:
+            message = detail["msg"][0].lower() + detail["msg"][1:]
+            problems.append(Problem("bad-setting", f"setting '{place}': {message}"))
+    return problems

@@ -1,0 +1,209 @@
+"""The plan: what is decided about every column, once, between reading and encoding.
+
+Roles, scales, orders, hierarchies, recodings, weights and the texts that mean 'missing' are decided here and nowhere
+else. Encoding, recoding, the check, the evaluation, the report, `compare` and `evaluate` are handed the plan, so that
+they cannot disagree. `Plan.public` is what a certificate tells of it, without a value of the data; `job/certified.py`
+reads it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.hierarchies.spec import make_hierarchy
+from shoal.job.checks import check_columns, hierarchy_specs
+from shoal.job.job import Job, Recoding
+from shoal.models.base import Requirement
+from shoal.models.k_map import KMap
+from shoal.released.domain import Domain, make_domains
+from shoal.tables.distinct import CodedColumn, code_columns
+from shoal.tables.scales import find_scale, is_missing
+from shoal.tables.schema import Attribute, Role, Scale
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPlan:
+    """What is decided about one column."""
+
+    name: str
+    role: Role
+    scale: Scale
+    order: tuple[str, ...] | None = None  # of an ordered category, from low to high
+    hierarchy: Hierarchy | None = None
+    recoding: Recoding = "range"
+    weight: float = 1.0
+
+    @property
+    def dropped(self) -> bool:
+        """Not released: what identifies."""
+        return self.role is Role.IDENTIFYING
+
+    @property
+    def attribute(self) -> Attribute:
+        return Attribute(self.name, self.role, self.scale, self.order)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All columns: quasi-identifiers first, as the user named them, then the others in the order of the table."""
+
+    columns: tuple[ColumnPlan, ...]
+    missing: tuple[str, ...]  # texts that mean 'missing'
+    weights: dict[str, float]  # of the columns that were given one
+    coded: dict[str, CodedColumn]  # the columns that matter as numbers: found once, used by all that follows
+
+    @property
+    def quasi(self) -> tuple[ColumnPlan, ...]:
+        return tuple(column for column in self.columns if column.role is Role.QUASI_IDENTIFYING)
+
+    @property
+    def attributes(self) -> list[Attribute]:
+        return [column.attribute for column in self.columns]
+
+    @property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        return {column.name: column.hierarchy for column in self.columns if column.hierarchy is not None}
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        return {column.name: column.scale for column in self.columns}
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        return {column.name: column.order for column in self.columns if column.order is not None}
+
+    @property
+    def dropped(self) -> list[str]:
+        return [column.name for column in self.columns if column.dropped]
+
+    @property
+    def as_nodes(self) -> frozenset[str]:
+        """Quasi-identifiers that are released as nodes of their hierarchy."""
+        return frozenset(item.name for item in self.quasi if item.recoding == "nodes" and item.hierarchy is not None)
+
+    def domains(self, original: pl.DataFrame) -> dict[str, Domain]:
+        """What released cells are measured against: for every quasi-identifier the values of the original."""
+        quasi = [column.attribute for column in self.quasi]
+        return make_domains(original, quasi, self.hierarchies, self.missing, self.coded)
+
+    def public(self, domains: Mapping[str, Domain]) -> dict[str, dict[str, Any]]:
+        """The quasi-identifiers as a certificate shows them: enough to measure again, and no value.
+
+        An order is told by ranks: those of the values that occur, taken in the order of the alphabet.
+        """
+        return {column.name: _public_column(column, domains[column.name]) for column in self.quasi}
+
+
+def _public_column(column: ColumnPlan, domain: Domain) -> dict[str, Any]:
+    shown: dict[str, Any] = {"scale": str(column.scale), "recoding": column.recoding, "weight": column.weight}
+    if column.order is not None:
+        rank_of = dict(zip(domain.values, domain.positions.tolist(), strict=True))
+        shown["ranks"] = [int(rank_of[value]) for value in sorted(rank_of)]
+    return shown
+
+
+def make_plan(
+    job: Job,
+    frame: pl.DataFrame,
+    requirement: Requirement | None,
+    problems: list[Problem],
+    known: Mapping[str, CodedColumn] | None = None,
+) -> Plan | None:
+    """The plan of a job for its table; None if there are problems, which are added to the given ones.
+
+    `known` are columns of the frame as numbers, where the caller has them already.
+    """
+    before = len(problems)
+    check_columns(job, frame, requirement, problems)
+    specs = hierarchy_specs(job, requirement, problems)
+    if len(problems) > before:
+        return None
+    looked_at = set(requirement.columns()) if requirement is not None else set()
+    roles = {name: _role(job, name, looked_at) for name in frame.columns}
+    coded = dict(known or {})
+    wanted = [
+        name for name, role in roles.items() if role in (Role.QUASI_IDENTIFYING, Role.SENSITIVE) or name in looked_at
+    ]
+    coded.update(code_columns(frame, (name for name in wanted if name not in coded)))
+    weights = job.weights()
+    columns = [
+        _plan_column(job, name, roles[name], coded.get(name), specs, weights, problems)
+        for name in [*job.quasi, *(name for name in frame.columns if name not in job.quasi)]
+    ]
+    problems += _misused_recodings(job, columns, specs)
+    plan = Plan(tuple(columns), job.missing, weights, coded)
+    if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
+        problems += _not_for_k_map(plan)
+    return plan if len(problems) == before else None
+
+
+def _plan_column(
+    job: Job,
+    name: str,
+    role: Role,
+    coded: CodedColumn | None,
+    specs: Mapping[str, object],
+    weights: Mapping[str, float],
+    problems: list[Problem],
+) -> ColumnPlan:
+    """Scale and hierarchy are decided for the columns whose values matter."""
+    hierarchy, scale = None, Scale.CATEGORY
+    if coded is not None:
+        values = coded.values
+        scale = _scale(job, values, problems)
+        if name in specs:
+            present = values.filter(~is_missing(values, job.missing)).sort().cast(pl.String)
+            try:
+                hierarchy = make_hierarchy(specs[name], present.to_list(), name, None)
+            except InputError as error:
+                problems.extend(error.problems)
+    recoding = job.recodings.get(name, job.recoding)
+    return ColumnPlan(name, role, scale, job.orders.get(name), hierarchy, recoding, weights.get(name, 1.0))
+
+
+def _misused_recodings(job: Job, columns: list[ColumnPlan], specs: Mapping[str, object]) -> list[Problem]:
+    problems = []
+    numeric = {column.name for column in columns if column.scale.is_numeric}
+    for name, recoding in job.recodings.items():
+        if recoding == "nodes" and name not in specs:
+            problems.append(Problem("no-hierarchy", "to release nodes, the column needs a hierarchy", name))
+        if recoding in ("mean", "midpoint") and name not in numeric:
+            message = f"the recoding '{recoding}' is for numbers and dates"
+            problems.append(Problem("bad-recoding", message, name, "leave it out, or give the scale of the column"))
+    return problems
+
+
+def _not_for_k_map(plan: Plan) -> list[Problem]:
+    """A mean tells exactly and fits hardly anybody: how many persons of a population it could be cannot be counted."""
+    return [
+        Problem("no-range", message, item.name, "use the recoding 'range'")
+        for item in plan.quasi
+        for message in [f"k-map counts who fits a released range; with the recoding '{item.recoding}' there is none"]
+        if item.scale.is_numeric and item.recoding in ("mean", "midpoint")
+    ]
+
+
+def _role(job: Job, name: str, looked_at: set[str]) -> Role:
+    if name in job.quasi:
+        return Role.QUASI_IDENTIFYING
+    if name in job.identifiers or name == job.person:
+        return Role.IDENTIFYING
+    if name in job.sensitive or name in looked_at:
+        return Role.SENSITIVE
+    return Role.INSENSITIVE
+
+
+def _scale(job: Job, column: pl.Series, problems: list[Problem]) -> Scale:
+    if column.name in job.orders:
+        return Scale.ORDERED
+    given = job.scales.get(column.name)
+    if given is Scale.ORDERED:
+        hint = "give 'orders', the values from low to high"
+        problems.append(Problem("no-order", "an ordered category needs its order", column.name, hint))
+    return given if given is not None else find_scale(column, job.missing)

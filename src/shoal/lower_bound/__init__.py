@@ -1,0 +1,1 @@
+"""How much loss no release can avoid."""

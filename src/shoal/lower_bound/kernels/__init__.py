@@ -1,0 +1,1 @@
+"""The compiled kernels of `lower_bound`: numpy and numba only."""

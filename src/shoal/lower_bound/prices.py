@@ -1,0 +1,170 @@
+"""Prices of records: a lower bound by linear programming duality, for categories and at most one number.
+
+Every record gets a price. If in no box that holds k records the mean of the k highest prices is above the loss of the
+box, then the sum of all prices is a lower bound (docs/lower_bound.md has the proof). Good prices are found without a
+solver: raise all by the same, cut where a box is exceeded, and again with smaller raises. Most cuts are made over a
+list of boxes that were exceeded before; only prices right after a full sweep over all boxes count.
+
+Effort counts steps: the raises shrink with the steps made, so the ascent ends well whatever a sweep takes. Boxes are
+looked at in parallel, but prices are cut in a fixed order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.algorithms.base import Context
+from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.lower_bound.kernels.price_classes import classes_at_levels
+from shoal.lower_bound.kernels.prices import Family, cut_listed, sweep
+from shoal.lower_bound.smallest_boxes import choices_of_levels
+
+STEPS = 300_000_000
+_ROUNDS = 24
+_REPEATS = 10  # passes over the list in a round
+_LARGEST, _SMALLEST = 0.5, 0.005  # raises, as parts of the mean price at the start
+_SHORT = 6  # the first rounds are short and each ends with a full sweep, as the list is not good yet
+_PIECES = 16
+_ROOM = 400_000  # boxes that one sweep can add to the list
+_PATIENCE = 6  # rounds that a box stays on the list without being cut
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass
+class _State:
+    """Prices, what is known of the boxes, and the list of those to watch."""
+
+    prices: FloatArray
+    class_holds: FloatArray
+    holds: NDArray[np.float32]
+    listed: NDArray[np.int64]
+    last_cut: NDArray[np.int64]
+    swept: FloatArray  # the prices right after the last full sweep
+    risen: float = 0.0  # how much any price has risen at most, between full sweeps
+    steps: int = 0
+
+
+def applies(table: EncodedTable) -> bool:
+    """Whether the boxes of the table are classes with windows of one number."""
+    return sum(one.kind is Kind.INTERVAL for one in table.attributes) <= 1
+
+
+def record_prices(
+    table: EncodedTable, k: int, context: Context, start: FloatArray, ceiling: float = np.inf, steps: int = STEPS
+) -> FloatArray:
+    """(rows,) a price for each record of a row, none above `ceiling`; `start` is where to begin, any numbers.
+
+    All are minus infinity if the steps do not suffice for a single sweep.
+    """
+    family = make_family(table, k, context)
+    state = _State(
+        prices=np.minimum(start, ceiling),
+        class_holds=np.full(family.cost.shape[0], -np.inf),
+        holds=np.full(family.entries.shape[0], -np.inf, dtype=np.float32),
+        listed=np.empty((0, 3), dtype=np.int64),
+        last_cut=np.empty(0, dtype=np.int64),
+        swept=np.minimum(start, ceiling),
+    )
+    best = np.full(table.rows, -np.inf)
+    mean = float((start * table.weights).sum()) / table.records
+    mean = mean if mean > 0.0 else 0.01 * float(table.attribute_weights.sum())
+    done, number, raised = 0.0, 0, 0.0
+    while True:
+        ending = done >= 1.0 or context.stop.asked
+        if number <= _SHORT or number % _PATIENCE == 0 or ending:
+            if not _sweep_all(family, state, raised, number, 2 * steps, context):
+                return best
+            if state.prices @ table.weights > best @ table.weights:
+                best = state.prices.copy()
+        if ending:
+            return best
+        number += 1
+        raised = mean * _LARGEST * (_SMALLEST / _LARGEST) ** done
+        _raise_and_cut(family, state, raised, number, ceiling)
+        done = max(number / _ROUNDS, state.steps / steps)
+
+
+def make_family(table: EncodedTable, k: int, context: Context) -> Family:
+    """All boxes of the table that hold k records: classes of rows, to be cut into windows."""
+    boxes, choices = choices_of_levels(table, context)
+    numbers = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
+    order = boxes.order[0] if numbers else np.arange(table.rows)
+    lowest = choices[0].copy()
+
+    def search(piece: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64], FloatArray]:
+        entries = np.empty(piece.shape[0] * table.rows, dtype=np.int32)
+        room = piece.shape[0] * min(table.rows, table.records // k)
+        ends, cost = np.empty(room, dtype=np.int64), np.empty(room)
+        found, filled = classes_at_levels(boxes, piece, lowest, order, k, entries, ends, cost)
+        return entries[:filled].copy(), ends[:found].copy(), cost[:found].copy()
+
+    answers = context.map(search, np.array_split(choices, min(_PIECES, choices.shape[0])))
+    sizes = np.concatenate([np.diff(ends, prepend=0) for _, ends, _ in answers])
+    return Family(
+        k=k,
+        entries=np.concatenate([entries for entries, _, _ in answers]),
+        begin=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        cost=np.concatenate([cost for _, _, cost in answers]),
+        position=boxes.positions[0] if numbers else np.zeros(table.rows),
+        scale=float(boxes.prices[0]) if numbers else 0.0,
+        weights=table.weights,
+    )
+
+
+def _raise_and_cut(family: Family, state: _State, raised: float, number: int, ceiling: float) -> None:
+    """Some passes over the list, each after a raise of all prices."""
+    holds = np.full(state.listed.shape[0], -np.inf)
+    risen = 0.0
+    for repeat in range(2 if number <= _SHORT else _REPEATS):
+        state.prices += raised
+        np.minimum(state.prices, ceiling, out=state.prices)
+        risen += raised
+        state.steps += cut_listed(
+            family, state.prices, state.listed, risen, holds, state.last_cut, number, repeat % 2 == 1
+        )
+    kept = state.last_cut > number - _PATIENCE
+    state.listed, state.last_cut = state.listed[kept], state.last_cut[kept]
+
+
+def _sweep_all(family: Family, state: _State, margin: float, number: int, most: int, context: Context) -> bool:
+    """Make the prices hold in every box: find on all threads where they do not, then cut there, in order.
+
+    Gives up, and says so, when it takes more steps than `most` in all.
+    """
+    state.risen += max(0.0, float((state.prices - state.swept).max()))
+    places = np.linspace(0, family.entries.shape[0], 4 * _PIECES + 1)
+    ends = np.unique(np.append(np.searchsorted(family.begin, places), [0, family.cost.shape[0]]))
+    ends = ends[ends <= family.cost.shape[0]]
+    each = (most - state.steps) // 4
+    nothing = np.empty((0, 3), dtype=np.int64)
+
+    def look(part: NDArray[np.int64]) -> int:
+        _, steps = sweep(
+            family, state.prices, state.risen, margin, part, False, each, state.class_holds, state.holds, nothing
+        )
+        return int(steps)
+
+    looked = context.map(look, np.stack([ends[:-1], ends[1:]], axis=1))
+    state.steps += sum(looked)
+    if max(looked) > each or state.steps > most:
+        return False
+    found = np.empty((_ROOM, 3), dtype=np.int64)
+    everything = np.array([0, family.cost.shape[0]], dtype=np.int64)
+    left = most - state.steps
+    cuts, steps = sweep(
+        family, state.prices, state.risen, margin, everything, True, left, state.class_holds, state.holds, found
+    )
+    if steps > left:
+        return False
+    state.steps += steps
+    listed = np.concatenate([state.listed, found[:cuts]])
+    last_cut = np.concatenate([state.last_cut, np.full(cuts, number, dtype=np.int64)])
+    newest = np.argsort(-last_cut, kind="stable")
+    _, first = np.unique(listed[newest, 1] * (family.entries.shape[0] + 1) + listed[newest, 2], return_index=True)
+    state.listed, state.last_cut = listed[newest][first], last_cut[newest][first]
+    state.swept = state.prices.copy()
+    return True

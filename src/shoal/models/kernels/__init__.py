@@ -1,0 +1,1 @@
+"""The compiled kernels of `models`: numpy and numba only."""

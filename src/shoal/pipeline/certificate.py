@@ -1,0 +1,128 @@
+"""The certificate: what was released, how, and what was checked on the released values. No value of the data.
+
+The same input, job and seed give the same certificate, byte for byte: there are no times and no folders in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import shoal
+from shoal.errors import InputError, Problem
+from shoal.job.job import Job
+from shoal.tables.types import has_text, with_text
+
+FORMAT = 1
+MISSING_RULE = (
+    "a missing value is a value of its own: it is released as missing only together with at least k - 1 others, "
+    "and generalizes with present values to the top of the hierarchy, a set, or *"
+)
+NOT_BY_CLASSES = (
+    "this release has no classes of equal records and is not k-anonymous in that sense: every released row fits at "
+    "least k records of the input, and every record of the input fits at least k released rows"
+)
+
+
+def job_hash(public: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(public, sort_keys=True).encode()).hexdigest()
+
+
+def frame_hash(frame: pl.DataFrame) -> str:
+    """A hash of names, types and values of a frame that has no file: that of its rows as CSV bytes.
+
+    Columns that CSV cannot hold follow, each as the columns it comes apart into.
+    """
+    digest = hashlib.sha256(repr([(name, str(kind)) for name, kind in frame.schema.items()]).encode())
+    others = [column for column in frame if not has_text(column.dtype)]
+    pieces = [frame.drop(column.name for column in others) if others else frame]
+    pieces += [part.to_frame("part") for column in others for part in with_text(column)]
+    for piece in pieces:
+        if piece.width:
+            digest.update(piece.write_csv(quote_style="always").encode())
+    return digest.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    names = ("numpy", "numba", "polars")
+    return {"shoal": shoal.__version__, "python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def make_certificate(
+    *,
+    job: Job,
+    columns: dict[str, dict[str, Any]],
+    models: list[str],
+    hierarchies: dict[str, dict[str, Any]],
+    hashes: dict[str, str],
+    records: dict[str, int],
+    verification: dict[str, Any],
+    missing_cells: dict[str, int],
+    loss: dict[str, Any],
+    class_based: bool,
+    notes: list[str],
+    csv: dict[str, Any],
+) -> dict[str, Any]:
+    """All that a reader needs to trust a release, and to check it again.
+
+    `columns` are the quasi-identifiers as they were planned, `csv` is how a text file is written, so that nobody has to
+    find it out again.
+    """
+    public = job.public()
+    public["hierarchies"] = hierarchies
+    public["models"] = models
+    return {
+        "certificate": FORMAT,
+        "versions": versions(),
+        "job": public,
+        "seed": job.seed,
+        "hashes": {**hashes, "job": job_hash(public)},
+        "quasi": list(columns),
+        "columns": columns,
+        "models": models,
+        "records": records,
+        "classes": verification["classes"],
+        "smallest_class": verification["smallest_class"],
+        "passed": verification["passed"],
+        "checks": verification["checks"],
+        "missing": {"rule": MISSING_RULE, "cells": missing_cells},
+        "loss": loss,
+        "class_based": class_based,
+        "csv": csv,
+        "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
+    }
+
+
+def certificate_text(certificate: dict[str, Any]) -> str:
+    return json.dumps(certificate, indent=2, ensure_ascii=False) + "\n"
+
+
+def load_certificate(path: str | Path) -> dict[str, Any]:
+    """Read a certificate, or say what is wrong with the file."""
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(Problem("no-such-file", f"there is no certificate '{path}'")) from None
+    except (OSError, ValueError):
+        raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate")) from None
+    if not _is_certificate(content):
+        hint = "it is the JSON file that 'shoal anonymize --certificate' writes"
+        raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate", hint=hint))
+    return dict(content)
+
+
+def _is_certificate(content: Any) -> bool:
+    """Whether all that is read from a certificate is there and what it should be."""
+    if not isinstance(content, dict):
+        return False
+    lists = [content.get(name) for name in ("quasi", "models")]
+    texts = all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in lists)
+    objects = [content.get(name, {}) for name in ("job", "columns", "csv", "loss")]
+    return texts and all(isinstance(one, dict) for one in [*objects, content.get("hashes")])

@@ -1,0 +1,209 @@
+"""Evaluating a released file against its original, ours or another tool's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.evaluation.attacks.second_opinion import python_problems
+from shoal.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_release, find_attributes
+from shoal.evaluation.usefulness.clustering.comparison import compare_release
+from shoal.job.certified import certified_job, other_hierarchies
+from shoal.job.job import Job
+from shoal.job.plan import Plan, make_plan
+from shoal.pipeline.certificate import load_certificate
+from shoal.progress import ProgressCallback, silent
+from shoal.released.domain import make_domains
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.files import read_table, sha256_of_file
+
+
+def evaluate_files(
+    original: Path,
+    release: Path,
+    *,
+    job: Job,
+    options: EvaluationOptions,
+    certificate: Mapping[str, Any] | None = None,
+    population: Path | None = None,
+    external: Path | None = None,
+    control: Path | None = None,
+    anonymeter: Path | None = None,
+    clusters: int | None = None,
+    earlier: Sequence[Problem] = (),
+    progress: ProgressCallback = silent,
+) -> Evaluation:
+    """Evaluate a released file as the job says: quasi-identifiers, scales, orders, hierarchies, priorities, missing.
+
+    What the job does not say, the certificate of the release tells; without both, every common column that differs is
+    a quasi-identifier, and scales are found out.
+
+    With `clusters`, both tables are clustered on their common columns and the two clusterings compared, record by
+    record; that is left out if the rows do not belong together.
+    """
+    problems = [*earlier, *(python_problems(anonymeter) if anonymeter is not None else [])]
+    problems += _setting_problems(job.quasi, options, clusters)
+    certificate = certificate or {}
+    csv = job.csv_options()
+    frames: dict[str, pl.DataFrame | None] = {}
+    for name, path in (
+        ("original", original),
+        ("release", release),
+        ("population", population),
+        ("external", external),
+        ("control", control),
+    ):
+        frames[name] = None
+        if path is not None:
+            try:
+                frames[name] = read_table(path, _release_form(csv, certificate) if name == "release" else csv).frame
+            except InputError as error:
+                problems += error.problems
+    first, second = frames["original"], frames["release"]
+    if first is not None and second is not None:
+        job = _with_quasi(job, certificate, first, second, options.same_order, problems)
+    plan = _plan(job, certificate, first, problems) if first is not None else None
+    if problems or first is None or second is None:
+        raise InputError(problems)
+    evaluation = evaluate_release(
+        first,
+        second,
+        job.quasi,
+        options if plan is None else replace(options, weights=plan.weights),
+        domains=plan.domains(first) if plan is not None else {},
+        population=frames["population"],
+        external=frames["external"],
+        control=frames["control"],
+        anonymeter=anonymeter,
+        progress=progress,
+    )
+    if clusters is None:
+        return evaluation
+    if not options.same_order or first.height != second.height:
+        reason = "the rows of release and original do not belong together"
+        return replace(evaluation, clusters={"skipped": reason})
+    return replace(evaluation, clusters=_clusters(first, second, plan, clusters, options.seed))
+
+
+def evaluate_frames(
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    *,
+    job: Job,
+    options: EvaluationOptions,
+    certificate: Mapping[str, Any] | None = None,
+    progress: ProgressCallback = silent,
+) -> Evaluation:
+    """The same for frames."""
+    problems = _setting_problems(job.quasi, options, None)
+    job = _with_quasi(job, certificate or {}, original, release, options.same_order, problems)
+    plan = _plan(job, certificate or {}, original, problems)
+    if problems:
+        raise InputError(problems)
+    domains = plan.domains(original) if plan is not None else {}
+    weighted = options if plan is None else replace(options, weights=plan.weights)
+    return evaluate_release(original, release, job.quasi, weighted, domains=domains, progress=progress)
+
+
+def _release_form(csv: CsvOptions, certificate: Mapping[str, Any]) -> CsvOptions:
+    """How the released file is written: as its certificate says, if it does."""
+    told = certificate.get("csv", {})
+    return replace(csv, **{name: told[name] for name in ("delimiter", "quote", "header") if name in told})
+
+
+def _with_quasi(
+    job: Job,
+    certificate: Mapping[str, Any],
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    same_order: bool,
+    problems: list[Problem],
+) -> Job:
+    """The job with its quasi-identifiers: as named, as certified, or what a tool has changed."""
+    quasi = job.quasi or tuple(certificate.get("quasi", ())) or changed_columns(original, release, same_order)
+    if not quasi:
+        hint = "name the quasi-identifiers with --quasi"
+        problems.append(Problem("no-quasi-identifier", "no column differs between original and release", hint=hint))
+    return job.model_copy(update={"quasi": tuple(quasi)})
+
+
+def _plan(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, problems: list[Problem]) -> Plan | None:
+    """The plan of the quasi-identifiers; None if the original lacks one, which is told by the evaluation."""
+    if not job.quasi or any(name not in original.columns for name in job.quasi):
+        return None
+    settings = certified_job(job, certificate, original, problems)
+    known = set(job.quasi)
+    of_quasi = {
+        name: {column: value for column, value in getattr(settings, name).items() if column in known}
+        for name in ("scales", "orders", "recodings")
+    }
+    trees = settings.hierarchies
+    if isinstance(trees, dict):
+        trees = {column: spec for column, spec in trees.items() if column in known}
+    wanted = Job(quasi=job.quasi, hierarchies=trees, missing=job.missing, priorities=settings.priorities, **of_quasi)
+    plan = make_plan(wanted, original, None, problems)
+    if plan is not None:
+        problems += other_hierarchies(plan, certificate)
+    return plan
+
+
+def _setting_problems(quasi: Sequence[str], options: EvaluationOptions, clusters: int | None) -> list[Problem]:
+    problems = [
+        Problem("two-roles", "the quasi-identifiers name the column twice", name)
+        for name, times in Counter(quasi).items()
+        if times > 1
+    ]
+    if options.k is not None and options.k < 2:
+        problems.append(Problem("bad-k", f"k must be at least 2, not {options.k}"))
+    if options.seed < 0:
+        problems.append(Problem("bad-seed", "the seed must be at least 0"))
+    if clusters is not None and clusters < 1:
+        problems.append(Problem("bad-clusters", f"the number of clusters must be at least 1, not {clusters}"))
+    return problems
+
+
+def _clusters(
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    plan: Plan | None,
+    clusters: int,
+    seed: int,
+) -> dict[str, Any]:
+    assert plan is not None  # else a column is unknown, which is an error
+    planned = plan.domains(original)
+    others = [name for name in original.columns if name in release.columns and name not in planned]
+    found_out = make_domains(original, find_attributes(original, others, plan.missing), {}, plan.missing)
+    domains = {name: {**planned, **found_out}[name] for name in original.columns if name in release.columns}
+    found = compare_release(original, release, domains, clusters=clusters, seed=seed).comparison.as_dict()
+    return {**found, "clusters": clusters, "records": original.height}
+
+
+def changed_columns(original: pl.DataFrame, release: pl.DataFrame, same_order: bool = True) -> list[str]:
+    """The common columns whose values are not the same: what a tool generalized.
+
+    Rows in another order are no change: then it counts which values there are, and how often.
+    """
+
+    def values(column: pl.Series) -> pl.Series:
+        texts = column.cast(pl.String)
+        return texts if same_order else texts.sort()
+
+    common = [name for name in original.columns if name in release.columns]
+    if original.height != release.height:
+        return common
+    return [name for name in common if not values(original[name]).equals(values(release[name]), null_equal=True)]
+
+
+def certificate_summary(path: Path, release: Path) -> dict[str, Any]:
+    """What a certificate adds to a report: the checks, the settings and how good a release could be at best."""
+    certificate = load_certificate(path)
+    if release.is_file() and certificate["hashes"].get("release") != sha256_of_file(release):
+        message = f"the certificate '{path}' is about another release"
+        raise InputError(Problem("other-release", message, hint="give the certificate that was made with it"))
+    return {"certificate": certificate, "metrics": certificate.get("loss", {})}

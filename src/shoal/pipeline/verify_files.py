@@ -1,0 +1,261 @@
+"""Checking released tables, ours or another tool's, given as files or frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.job.job import content_hash
+from shoal.models.base import Model, Requirement
+from shoal.models.k_anonymity import KAnonymity
+from shoal.models.k_map import KMap
+from shoal.models.registry import parse_model
+from shoal.models.t_closeness import TCloseness
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.files import read_table
+from shoal.tables.frames.frames import to_polars
+from shoal.tables.schema import Scale
+from shoal.verification.check import Verification, verify_release
+from shoal.verification.classes import value_numbers
+from shoal.verification.evidence import find_value
+
+_MISSING_NOT_GIVEN = (
+    "the certificate does not hold the texts that mean 'missing' (name them with --missing, as in the job)"
+)
+
+
+def verify(
+    release: Any, *, quasi: Sequence[str], k: int | None = None, models: Sequence[Model | str] = (), **options: Any
+) -> Verification:
+    """Check a released frame: k-anonymity if k is given, and the given models (objects or their text form)."""
+    problems: list[Problem] = []
+    wanted = _models(k, models, problems)
+    quasi = [quasi] if isinstance(quasi, str) else list(quasi)  # a single name is meant as a list of one
+    frame, _ = to_polars(release)
+    problems += _unknown_columns(frame.columns, quasi)
+    if problems:
+        raise InputError(problems)
+    return verify_release(frame, quasi, wanted, **options)
+
+
+def verify_file(
+    release: Path,
+    *,
+    quasi: Sequence[str],
+    k: int | None,
+    person: str | None = None,
+    sensitive: Sequence[str] = (),
+    models: Sequence[str] = (),
+    hierarchies: Path | None = None,
+    suppression_limit: float = 0.0,
+    population: Path | None = None,
+    missing: Sequence[str] = (),
+    earlier: Sequence[Problem] = (),
+) -> dict[str, Any]:
+    """The same for a file; every problem of the call is raised together.
+
+    With `person`, a column of the file, k counts persons instead of records. `missing` are texts that mean a missing
+    value, besides the empty one and `NaN`.
+    """
+    problems = list(earlier)
+    wanted = _models(k, models, problems)
+    wanted = list(Requirement.of(wanted).count_persons(person).models)
+    if not quasi:
+        problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex"))
+    frame = None
+    try:
+        frame = read_table(release).frame
+        problems += _unknown_columns(frame.columns, [*quasi, *sensitive, *([person] if person is not None else [])])
+    except InputError as error:
+        problems += error.problems
+    trees: dict[str, Hierarchy] = {}
+    people = None
+    try:
+        trees = _read_trees(hierarchies, [*quasi, *sensitive, *Requirement.of(wanted).columns()])
+        people = read_table(population).frame if population is not None else None
+    except InputError as error:
+        problems += error.problems
+    if problems or frame is None:
+        raise InputError(problems)
+    found = verify_release(
+        frame,
+        list(quasi),
+        wanted,
+        suppression_limit=suppression_limit,
+        hierarchies=trees,
+        population=people,
+        missing=missing,
+    )
+    return found.as_dict()
+
+
+def verify_together(
+    release: Path,
+    before: Sequence[Path],
+    *,
+    quasi: Sequence[str],
+    k: int | None,
+    sensitive: Sequence[str] = (),
+    hierarchies: Path | None = None,
+) -> dict[str, Any]:
+    """What an attacker learns who joins a released file with the ones published before it, the earliest first."""
+    from shoal.releases.check import check_together
+
+    if k is None:
+        hint = "-k 10"
+        raise InputError(Problem("no-k", "to check several releases together, k is needed", hint=hint))
+    frames = [read_table(path).frame for path in (*before, release)]
+    problems = [problem for frame in frames for problem in _unknown_columns(frame.columns, [*quasi, *sensitive])]
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    trees = _read_trees(hierarchies, quasi)
+    return check_together(frames, quasi, k, tuple(sensitive) or None, hierarchies=trees).as_dict()
+
+
+def verify_certified(
+    release: Path,
+    certificate: dict[str, Any],
+    hierarchies: Path | None = None,
+    population: Path | None = None,
+    missing: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Check that a file is the certified one, and check its values again, as far as it alone tells.
+
+    A certificate holds no values, so hierarchies, the population and the texts that mean 'missing' have to be given
+    again. The notes say what was not checked again, and why.
+    """
+    file = read_table(release, _written_form(certificate))
+    problems = _unknown_columns(file.frame.columns, certificate["quasi"])
+    if problems:
+        raise InputError(problems)
+    same = file.sha256 == certificate["hashes"].get("release")
+    notes = [] if same else ["The file is not the one that was certified: its hash differs."]
+    trees = _read_trees(hierarchies, file.frame.columns)
+    people = read_table(population).frame if population is not None else None
+    certified = _Certified(certificate, file.frame, trees, people is not None, tuple(missing))
+    checkable = []
+    for spec in certificate["models"]:
+        reason = certified.not_checkable(spec)
+        if reason is None:
+            checkable.append(parse_model(spec))
+        else:
+            notes.append(f"Not checked again, {reason}: {spec}")
+    if not checkable:
+        notes.append("Nothing but the hash of the file was checked.")
+    found = verify_release(
+        file.frame,
+        certificate["quasi"],
+        checkable,
+        suppression_limit=float(certified.job.get("suppression_limit", 0.0)),
+        hierarchies=trees,
+        population=people,
+        missing=missing,
+        scales=certified.scales(),
+    )
+    return {**found.as_dict(), "passed": found.passed and same, "same_file": same, "notes": notes}
+
+
+def _written_form(certificate: dict[str, Any]) -> CsvOptions:
+    """How the certified file is written, if the certificate tells."""
+    form = certificate.get("csv", {})
+    texts = {name: form[name] for name in ("delimiter", "quote") if isinstance(form.get(name), str)}
+    return CsvOptions(**texts, header=form["header"] if isinstance(form.get("header"), bool) else None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Certified:
+    """A certificate beside the release, and what was given to check it again."""
+
+    certificate: dict[str, Any]
+    release: pl.DataFrame
+    trees: dict[str, Hierarchy]
+    population: bool
+    missing: tuple[str, ...]
+
+    @property
+    def job(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.certificate.get("job", {})
+        return found
+
+    def scales(self) -> dict[str, Scale]:
+        given = self.job.get("scales", {}).items()
+        return {name: Scale(scale) for name, scale in given if scale in set(Scale)}
+
+    def not_checkable(self, spec: str) -> str | None:
+        """Why the release alone does not tell whether a model holds; None if it does."""
+        alone = "the release alone does not tell"
+        if self.certificate.get("class_based") is False:
+            return "the release has no classes, and candidates can be counted beside the original table only"
+        try:
+            model = parse_model(spec)
+        except InputError:
+            return alone
+        if not all(column in self.release.columns for column in model.columns()):
+            return alone
+        if isinstance(model, KMap):
+            return self._not_for_k_map(alone)
+        if isinstance(model, TCloseness) and model.distance == "hierarchical" and model.column not in self.trees:
+            return alone
+        if isinstance(model, TCloseness) and model.distance == "ordered" and "orders" in self.job:
+            return "the certificate does not hold the order of values"
+        if model.columns() and not self._knows_missing():
+            return _MISSING_NOT_GIVEN
+        numbered = {name: value_numbers(self.release[name], self.missing)[1] for name, _ in model.named_values()}
+        if any(find_value(name, numbered[name], value) < 0 for name, value in model.named_values()):
+            return "the release does not have the value, or writes it in another way"
+        return None
+
+    def _not_for_k_map(self, alone: str) -> str | None:
+        """Released cells have to be read, so all that they were made with has to be known."""
+        quasi = self.certificate["quasi"]
+        labelled = [name for name in self.job.get("hierarchies", {}) if name in quasi]
+        if not self.population or not self.trees.keys() >= set(labelled):
+            return alone
+        if "orders" in self.job:
+            return "the certificate does not hold the order of values"
+        if not self._knows_missing():
+            return _MISSING_NOT_GIVEN
+        return None
+
+    def _knows_missing(self) -> bool:
+        hidden = self.job.get("missing")
+        return not hidden or hidden.get("sha256") == content_hash(list(self.missing))
+
+
+def _read_trees(folder: Path | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
+    if folder is None:
+        return {}
+    return {name: read_hierarchy_file(path, name) for name, path in find_hierarchy_files(folder, columns).items()}
+
+
+def _models(k: int | None, models: Sequence[Model | str], problems: list[Problem]) -> list[Model]:
+    wanted: list[Model] = []
+    before = len(problems)
+    if k is not None:
+        try:
+            wanted.append(KAnonymity(k))
+        except ValueError as error:
+            problems.append(Problem("bad-k", str(error)))
+    for model in models:
+        try:
+            wanted.append(parse_model(model) if isinstance(model, str) else model)
+        except InputError as error:
+            problems.extend(error.problems)
+    if not wanted and len(problems) == before and not any(problem.reason == "bad-k" for problem in problems):
+        problems.append(Problem("no-model", "nothing to check: no k and no model is given", hint="e.g. -k 10"))
+    return wanted
+
+
+def _unknown_columns(known: Sequence[str], named: Sequence[str]) -> list[Problem]:
+    return [
+        Problem("unknown-column", "the release has no such column", name, did_you_mean(name, list(known)))
+        for name in dict.fromkeys(named)
+        if name not in known
+    ]

@@ -1,0 +1,1 @@
+"""Released values: how they are written, and how they are read back."""

@@ -1,0 +1,1 @@
+"""The page about a run, its sections, and the view of a result in a notebook."""

@@ -1,0 +1,280 @@
+"""The parts of a report that come from an evaluation: loss, risk, attacks, usefulness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.reports.attacks import attack_section
+from shoal.reports.charts import specs
+from shoal.reports.charts.clusters import contingency, contingency_records
+from shoal.reports.page import MEANING, Page, count, heading, note, number, paragraph, section, share, table
+from shoal.reports.summary import bound_note, loss_per_attribute, metric_table
+
+Dict = Mapping[str, Any]
+
+COMBINATIONS_SHOWN = 12
+TABLES_SHOWN = 12
+
+
+def evaluation_sections(
+    page: Page, evaluation: Dict, *, public: bool, bounds: Mapping[str, float] | None = None
+) -> list[str]:
+    """All sections that the evaluation has numbers for; `bounds` are what the run knows of the best possible loss."""
+    parts = [_risk(page, evaluation, public=public)]
+    if not public:
+        parts += [_drivers(evaluation), attack_section(evaluation)]
+    parts += [_loss(page, evaluation, bounds or {}, public=public), _queries(page, evaluation)]
+    parts += [_models(page, evaluation), _clusters(page, evaluation, public=public)]
+    if not public:
+        parts.append(_statistics(evaluation))
+    parts.append(_samples(evaluation))
+    return [part for part in parts if part]
+
+
+def _risk(page: Page, evaluation: Dict, *, public: bool) -> str:
+    risk = evaluation["risk"]
+    before, after = risk["before"], risk["after"]
+    limit = share(risk["threshold"])
+    rows = [
+        ["Highest risk", share(before["highest"]), share(after["highest"]),
+         "Prosecutor: chance to recognise the most exposed record for someone who knows it is there."],
+        ["Average risk", share(before["average"]), share(after["average"]),
+         "Marketer: share of all records that an attacker who links the whole table gets right."],
+        ["Unique records", count(before["unique"]), count(after["unique"]),
+         "Records whose quasi-identifiers nobody shares: they are recognised with certainty."],
+        [f"Records with a risk above {limit}", count(before["at_risk"]), count(after["at_risk"]),
+         f"Records that share their quasi-identifiers with too few others for a risk of {limit}."],
+        ["Smallest class", count(before["smallest_class"]), count(after["smallest_class"]),
+         "The fewest records that look the same."],
+        ["Mean class", number(round(before["mean_class"], 2)), number(round(after["mean_class"], 2)),
+         "How many records look the same, on average over the classes."],
+    ]  # fmt: skip
+    if risk.get("journalist"):
+        journalist = risk["journalist"]
+        rows.append(["Journalist's highest risk", "", share(journalist["highest"]),
+                     "The same for someone who does not know whether the person is in the table."])  # fmt: skip
+        rows.append(["Journalist's average risk", "", share(journalist["average"]),
+                     "The mean of that risk over all released records."])  # fmt: skip
+    if public:
+        rows = [[row[0], row[2], row[3]] for row in rows[:2]]
+        return section("Risk", _RISK_INTRO, table(["Risk", "In the release", MEANING], rows, numbers=(1,)))
+    parts = [table(["Risk", "Before", "After", MEANING], rows, numbers=(1, 2))]
+    if risk.get("basis") == "candidates":
+        parts.insert(
+            0, note("Every record has cells of its own. In the release a class is the records that fit a person.")
+        )
+    sizes = [{**row, "when": when} for when in ("before", "after") for row in risk[f"sizes_{when}"]]
+    curve = [{**row, "when": when} for when in ("before", "after") for row in risk[f"curve_{when}"]]
+    parts += [
+        heading("Class sizes"),
+        page.chart(specs.class_sizes(sizes), "Share of the records by how many records look the same as they do."),
+        heading("Records above a risk"),
+        page.chart(specs.risk_curve(curve), "Share of the records whose risk is above the threshold on the axis."),
+        *_disclosure(risk["disclosure"]),
+    ]
+    return section("Risk", _RISK_INTRO, *parts)
+
+
+_RISK_INTRO = "How easily a person can be recognised by the quasi-identifiers, before and after."
+
+
+def _disclosure(disclosure: Dict) -> list[str]:
+    if not disclosure:
+        return []
+    rows = []
+    for name, found in disclosure.items():
+        rows += [
+            [name, "Best guess before", share(found["baseline"]), "Right guesses when only the whole table is known."],
+            [name, "Best guess in the class", share(found["best_guess"]), "Right guesses when the class is known."],
+            [name, "Mean growth of belief", share(found["mean_gain"]),
+             "How much the belief in the likeliest grown value rises when the class is known, on average."],
+            [name, "Highest growth of belief", share(found["highest_gain"]), "The same in the worst class."],
+            [name, "Records in uniform classes", count(found["records_in_uniform_classes"]),
+             "Records whose class has a single sensitive value: finding the class reveals it."],
+            [name, "Fewest values in a class", count(found["fewest_values"]), "Sensitive values in the worst class."],
+            [name, "Highest distance", number(round(found["highest_distance"], 4)),
+             "How far the worst class is from the whole table, 0 to 1 (t-closeness with equal distances)."],
+        ]  # fmt: skip
+    return [
+        heading("What a class gives away"),
+        table(["Column", "What", "Value", MEANING], rows, numbers=(2,)),
+    ]
+
+
+def _drivers(evaluation: Dict) -> str:
+    found = evaluation.get("combinations")
+    if not found:
+        return ""
+    attributes = [
+        [part["attribute"], share(part["alone"]), share(part["added_average"]), count(part["added_unique"])]
+        for part in found["attributes"]
+    ]
+    combinations = [
+        [", ".join(entry["columns"]), count(entry["unique"]), count(entry["at_risk"]), share(entry["average"])]
+        for entry in found["combinations"][:COMBINATIONS_SHOWN]
+    ]
+    return section(
+        "What drives the risk",
+        "Computed on the original: which attributes, and which few of them together, make people stand out.",
+        heading("Attributes"),
+        paragraph(
+            "Alone: average risk if only this attribute is known. Added: how much average risk and how many unique "
+            "records come on top when this attribute is known besides all the others."
+        ),
+        table(["Attribute", "Alone", "Added risk", "Added unique"], attributes, numbers=(1, 2, 3)),
+        heading("Combinations"),
+        paragraph(
+            f"The riskiest of {found['examined']:,} combinations of up to {found['largest']} attributes: records that "
+            "nobody shares, records above the risk threshold, and the average risk if these attributes are known."
+        ),
+        table(["Attributes", "Unique", "At risk", "Average risk"], combinations, numbers=(1, 2, 3)),
+    )
+
+
+def _loss(page: Page, evaluation: Dict, bounds: Mapping[str, float], *, public: bool) -> str:
+    scores = evaluation["scores"]
+    parts = [bound_note(bounds), metric_table({**scores["totals"], **bounds}, public=public)]
+    for key, text in (
+        ("unreadable", "cells could not be read and count as a full loss (labels need their hierarchy)"),
+        (
+            "not_covering",
+            "cells do not contain the original value and count as lost (are the rows in the same order?)",
+        ),
+    ):
+        cells = sum(scores[key].values())
+        if cells:
+            parts.append(note(f"{cells:,} {text}." + ("" if public else f" Columns: {', '.join(scores[key])}.")))
+    if scores["removed"]:
+        parts.append(note(f"{scores['removed']:,} records of the original are not in the release; they count as lost."))
+    if not public:
+        parts += [heading("Per attribute"), *loss_per_attribute(page, scores["per_attribute"]["gcp"])]
+    return section("Loss", "What the release no longer tells, compared with the original.", *parts)
+
+
+def _queries(page: Page, evaluation: Dict) -> str:
+    found = evaluation.get("queries")
+    if not found or not found["queries"]:
+        return ""
+    rows = [
+        [row["selectivity"], count(row["queries"]), share(row["median"]), share(row["low"]), share(row["high"])]
+        for row in found["by_selectivity"]
+    ]
+    intro = (
+        f"{found['queries']:,} random questions of the form 'how many records have these values', answered from the "
+        f"release. Half of the answers are off by less than {share(found['median_error'])}; the mean error is "
+        f"{share(found['mean_error'])}. A cell is read as the values it covers, as common as the release has them."
+    )
+    chart = page.chart(
+        specs.query_errors(found["by_selectivity"]),
+        "Relative error by how many records a question asks for: the median, and the middle half of the questions.",
+    )
+    header = ["Share asked for", "Queries", "Median error", "Lower quarter", "Upper quarter"]
+    meaning = (
+        "Median error: half of the questions of this size are off by less. A quarter is off by less than the lower "
+        "quarter, a quarter by more than the upper one."
+    )
+    return section("Counting queries", intro, chart, paragraph(meaning), table(header, rows, numbers=(1, 2, 3, 4)))
+
+
+def _models(page: Page, evaluation: Dict) -> str:
+    found = evaluation.get("models")
+    if not found or "skipped" in found:
+        return ""
+    by_model: dict[str, dict[str, float]] = {}
+    for result in found["results"]:
+        by_model.setdefault(result["model"], {})[result["trained"]] = result["accuracy"]
+    rows = [
+        [name, share(values["original"]), share(values["release"]), share(values["majority"])]
+        for name, values in by_model.items()
+    ]
+    intro = (
+        f"Models that predict '{found['label']}' from the quasi-identifiers, trained on {found['trained_on']:,} "
+        f"records and tested on {found['tested_on']:,} untouched originals: the share that is predicted right."
+    )
+    chart = page.chart(specs.accuracy(found["results"]), "Accuracy on untouched originals, by what was trained on.")
+    header = ["Model", "Trained on the original", "Trained on the release", "Always the commonest"]
+    return section("Prediction", intro, chart, table(header, rows, numbers=(1, 2, 3)))
+
+
+_CLUSTERS = (
+    ("f_measure", "F-measure", "How well the original clusters are found again; 1 is fully."),
+    ("match_point", "Match point", "Share of all pairs of records that stay together or stay apart."),
+    ("adjusted_rand", "Adjusted Rand index", "Agreement on pairs, corrected for chance: 0 is chance, 1 is full."),
+    ("mutual_information", "Mutual information", "What one clustering tells about the other: 0 nothing, 1 all."),
+)
+
+
+def _clusters(page: Page, evaluation: Dict, *, public: bool) -> str:
+    found = evaluation.get("clusters")
+    if not found or "skipped" in found:
+        return ""
+    rows = [[title, f"{found[name]:.4f}", meaning] for name, title, meaning in _CLUSTERS if name in found]
+    intro = (
+        f"k-means with {found['clusters']} clusters on the original and on the release ({found['records']:,} records): "
+        "do the same records come together?"
+    )
+    parts = [table(["Measure", "Value", MEANING], rows, numbers=(1,))]
+    if found.get("contingency") and not public:
+        drawn = contingency(contingency_records(found["contingency"]))
+        parts.append(page.chart(drawn, "Records by their cluster in the original (rows) and in the release (columns)."))
+    return section("Clusters", intro, *parts)
+
+
+def _statistics(evaluation: Dict) -> str:
+    found = evaluation.get("utility")
+    if not found:
+        return ""
+    parts = []
+    if found["moments"]:
+        rows = [
+            [name, number(row["mean_before"]), number(row["mean_after"]), number(row["deviation_before"]),
+             number(row["deviation_after"])]
+            for name, row in found["moments"].items()
+        ]  # fmt: skip
+        header = ["Attribute", "Mean before", "Mean after", "Deviation before", "Deviation after"]
+        meaning = "The mean of the attribute, and how far its values are from it on average (standard deviation)."
+        parts += [heading("Means"), paragraph(meaning), table(header, rows, numbers=(1, 2, 3, 4))]
+    if found["correlations"]:
+        rows = [
+            [f"{row['one']}, {row['other']}", _signed(row["before"]), _signed(row["after"])]
+            for row in found["correlations"]
+        ]
+        meaning = "How strongly two numeric attributes go together: 0 not at all, 1 or -1 completely."
+        parts += [heading("Correlations"), paragraph(meaning)]
+        parts.append(table(["Attributes", "Before", "After"], rows, numbers=(1, 2)))
+    rows = [[name, share(value)] for name, value in sorted(found["marginals"].items(), key=lambda item: -item[1])]
+    parts += [
+        heading("Single attributes"),
+        paragraph("Share of the records that would have to change their value to give the original frequencies."),
+        table(["Attribute", "Distance"], rows, numbers=(1,)),
+        heading("Tables of two attributes"),
+        paragraph("The same for tables of two attributes, the most changed first, and how strongly the two go "
+            "together (Cramér's V: 0 not at all, 1 completely)."),
+        table(
+            ["Attributes", "Distance", "Association before", "Association after"],
+            [
+                [f"{row['one']}, {row['other']}", share(row["distance"]), f"{row['association_before']:.3f}",
+                 f"{row['association_after']:.3f}"]
+                for row in sorted(found["tables"], key=lambda row: -row["distance"])[:TABLES_SHOWN]
+            ],
+            numbers=(1, 2, 3),
+        ),
+    ]  # fmt: skip
+    intro = (
+        "What an analyst finds before and after. Ranges are spread evenly between their ends, categories over the "
+        "values they cover, as common as the release has them; dates are counted in days."
+    )
+    return section("Statistics", intro, *parts)
+
+
+def _signed(value: float | None) -> str:
+    return "not known" if value is None or value != value else f"{value:.3f}"
+
+
+def _samples(evaluation: Dict) -> str:
+    if not evaluation["samples"]:
+        return ""
+    return note(
+        "Computed on samples: " + "; ".join(evaluation["samples"]) + ". Everything else is computed on all records."
+    )

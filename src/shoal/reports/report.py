@@ -1,0 +1,98 @@
+"""The report: one HTML file that works offline, from plain dicts.
+
+`summary` is what `Result.summary()` gives, `evaluation` what `Evaluation.as_dict()` gives; either may be left out. The
+internal version has every detail. The public version holds only what may stand beside the release: sizes, the
+guarantee, what was checked, overall loss and overall usefulness. Left out are everything per attribute, the
+distribution of class sizes, combinations of attributes, results of attacks, the seed, the settings and the hash of the
+input: they could tell an attacker where to look. Charts are drawn where the extra `report` is installed; tables are
+always there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.reports.evaluation import evaluation_sections
+from shoal.reports.page import Page, card, cards, count, note, number, share
+from shoal.reports.summary import bounds_of, certificate_sections, loss_section, risk_section
+
+Dict = Mapping[str, Any]
+
+PUBLIC_NOTE = (
+    "This is the public version. It leaves out everything per attribute, the distribution of class sizes, combinations "
+    "of attributes, the results of simulated attacks, the settings and seed of the run and the hash of the input, "
+    "because these could help an attacker. The internal version has them."
+)
+INTERNAL_NOTE = (
+    "This is the internal version. It tells which attributes and combinations drive the risk: do not publish it with "
+    "the release. A public version can be made without them."
+)
+
+
+def build_report(
+    summary: Dict | None = None, evaluation: Dict | None = None, *, public: bool = False, title: str | None = None
+) -> str:
+    """The report as one HTML text."""
+    page = Page(title or "Anonymization report")
+    page.heading(_subtitle(summary, evaluation, public))
+    page.add(_top_cards(summary, evaluation))
+    page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE))
+    if evaluation is None and summary is not None:
+        page.add(risk_section(page, summary, public=public), loss_section(page, summary, public=public))
+    if evaluation is not None:
+        page.add(*evaluation_sections(page, evaluation, public=public, bounds=bounds_of(summary)))
+    if summary is not None:
+        page.add(*certificate_sections(summary, public=public))
+    page.add("<footer>Made with Shoal. This page needs no network and sends nothing.</footer>")
+    return page.html()
+
+
+def write_report(
+    path: str | Path,
+    summary: Dict | None = None,
+    evaluation: Dict | None = None,
+    *,
+    public: bool = False,
+    title: str | None = None,
+) -> None:
+    """Write the report to a file."""
+    Path(path).write_text(build_report(summary, evaluation, public=public, title=title), encoding="utf-8")
+
+
+def _subtitle(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
+    version = "public version" if public else "internal version"
+    if summary is not None:
+        made = summary.get("certificate", {}).get("versions", {}).get("shoal")
+        return f"{version}, of a release made by shoal {made}" if made else version
+    return f"{version}, an evaluation of a release against its original" if evaluation is not None else version
+
+
+def _top_cards(summary: Dict | None, evaluation: Dict | None) -> str:
+    """The four numbers that a decision starts from."""
+    if evaluation is not None:
+        after = evaluation["risk"]["after"]
+        records, hidden_among = evaluation["records"], after["smallest_class"]
+        before_risk, after_risk = evaluation["risk"]["before"]["highest"], after["highest"]
+        loss, by_classes = evaluation["scores"]["totals"]["gcp"], evaluation["risk"].get("basis") != "candidates"
+    elif summary is not None:
+        records, hidden_among = summary["records"], summary["smallest_class"]
+        before_risk, after_risk = summary["risk"]["before"]["highest"], summary["risk"]["after"]["highest"]
+        loss, by_classes = summary["metrics"]["gcp"], summary["certificate"].get("class_based", True)
+        if not by_classes:
+            hidden_among = round(1 / after_risk) if after_risk else None
+    else:
+        return ""
+    mood = "good" if hidden_among is not None and hidden_among >= 2 else "bad"
+    if by_classes:
+        hidden = ("Smallest class", count(hidden_among), "Every record looks the same as this many or more.")
+    else:
+        hidden = ("Fewest candidates", count(hidden_among), "This many released records or more fit every person.")
+    change = f"{share(before_risk)} → {share(after_risk)}"
+    return cards(
+        card("Records", count(records), "People or events in the original table."),
+        card(*hidden, mood),
+        card("Highest risk", change, "Chance to recognise the most exposed person, before and after.", mood),
+        card("Loss (GCP)", number(round(loss, 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."),
+    )

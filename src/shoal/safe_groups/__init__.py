@@ -1,0 +1,1 @@
+"""What makes any grouping safe for any model: repair, suppression, several quasi-identifier sets."""

@@ -1,0 +1,1 @@
+"""The compiled kernels of `safe_groups`: numpy and numba only."""

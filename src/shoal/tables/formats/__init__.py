@@ -1,0 +1,1 @@
+"""The formats of files that tables are read from and written to."""

@@ -1,0 +1,1 @@
+"""CSV: found out, read strictly, written, and read back."""

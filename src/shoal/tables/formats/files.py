@@ -1,0 +1,166 @@
+"""Tables in files: the format is told by the suffix."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from threading import Event
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.tables.distinct import CodedColumn, with_categories
+from shoal.tables.formats.arrow import read_arrow, write_arrow
+from shoal.tables.formats.csv.options import CsvOptions
+from shoal.tables.formats.csv.read import CsvReading, check_is_file
+from shoal.tables.formats.csv.write import write_csv
+from shoal.tables.formats.parquet import read_parquet, write_parquet
+
+
+class Format(StrEnum):
+    """How a file holds a table."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+_FORMAT_OF_SUFFIX = {
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
+    ".txt": Format.CSV,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".arrow": Format.ARROW,
+    ".feather": Format.ARROW,
+    ".ipc": Format.ARROW,
+}
+_PACKED = ".gz"
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table with where it came from: `options_found` is None for formats that have no options."""
+
+    frame: pl.DataFrame
+    format: Format
+    options_found: CsvOptions | None
+    sha256: str
+    coded: Mapping[str, CodedColumn] = field(default_factory=dict)  # columns as numbers, where that is done
+
+
+def format_of(path: Path | str) -> Format:
+    """The format that the suffix of a path names. Raises InputError if it names none."""
+    name = Path(path).name.lower()
+    packed = name.endswith(_PACKED)
+    suffix = Path(name.removesuffix(_PACKED)).suffix
+    found = _FORMAT_OF_SUFFIX.get(suffix)
+    if found is None or (packed and found is not Format.CSV):
+        hint = "known: " + ", ".join(_FORMAT_OF_SUFFIX) + ", and text formats packed as .gz"
+        raise InputError(Problem("unknown-format", f"the suffix of '{path}' names no known format", hint=hint))
+    return found
+
+
+def read_table(path: Path | str, options: CsvOptions | None = None) -> ReadTable:
+    """Read a table from a file. Raises InputError with every problem found, without any content of the file."""
+    return Reading(path, options).result()
+
+
+class Reading:
+    """A table that is being read from a file, on threads of their own. `result` waits for it, or raises InputError.
+
+    The threads need no compiled code, so the compiler can be loaded meanwhile.
+    """
+
+    def __init__(self, path: Path | str, options: CsvOptions | None = None, numbered: Collection[str] = ()) -> None:
+        """`numbered` are columns that will be needed as numbers: there is time for some of them while reading."""
+        path = Path(path)
+        self.path, self.options = path, options or CsvOptions()
+        self._problem: InputError | None = None
+        self._given_up = Event()
+        try:
+            check_is_file(path)
+            self._format = format_of(path)
+        except InputError as error:
+            self._problem = error
+            return
+        threads = ThreadPoolExecutor(max_workers=2)
+        self._sha256 = threads.submit(sha256_of_file, path, self._given_up)
+        read: Callable[[], tuple[pl.DataFrame, CsvOptions | None, dict[str, CodedColumn]]]
+        if self._format is Format.CSV:
+            read = CsvReading(path, self.options, numbered).result
+        else:
+            read = threads.submit(_read_columns, path, self._format).result
+        self._read = read
+        threads.shutdown(wait=False)
+
+    def result(self) -> ReadTable:
+        if self._problem is not None:
+            raise self._problem
+        try:
+            frame, options_found, coded = self._read()
+            return ReadTable(frame, self._format, options_found, self._sha256.result(), coded)
+        except BaseException:
+            self._given_up.set()
+            raise
+
+
+def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None, dict[str, CodedColumn]]:
+    _refuse_empty(path)
+    frame = read_parquet(path) if found_format is Format.PARQUET else read_arrow(path)
+    if frame.height == 0:
+        raise InputError(Problem("no-records", f"'{path}' has no records"))
+    return frame, None, {}
+
+
+def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = None) -> None:
+    """Write a table in the format that the suffix of `path` names; text is written like the table it came from."""
+    path = Path(path)
+    found_format = format_of(path)
+    if found_format is Format.PARQUET:
+        write_parquet(frame, path)
+    elif found_format is Format.ARROW:
+        write_arrow(frame, path)
+    else:
+        write_csv(frame, path, written_options(path, like))
+
+
+def read_back(path: Path | str, like: ReadTable | None, categories: Collection[str]) -> ReadTable:
+    """A table that `write_table` has just written, as it is on the disk; the named columns of texts as categories."""
+    path, found_format = Path(path), format_of(path)
+    options = written_options(path, like) if found_format is Format.CSV else None
+    if options is not None and path.suffix.lower() != _PACKED:
+        from shoal.tables.formats.csv.back import read_csv_back
+
+        back = read_csv_back(path, options, categories)
+        if back is not None:
+            return ReadTable(back[0], found_format, options, back[1])
+    written = read_table(path, options)
+    return replace(written, frame=with_categories(written.frame, categories))
+
+
+def written_options(path: Path | str, like: ReadTable | None = None) -> CsvOptions:
+    """How `write_table` writes text: the exact options with which the written file is to be read back."""
+    found = like.options_found if like is not None and like.options_found is not None else CsvOptions(header=True)
+    delimiter = found.delimiter or ("\t" if ".tsv" in Path(path).name.lower() else ",")
+    header = found.header is not False
+    return replace(found, delimiter=delimiter, encoding="utf-8", quote='"' if delimiter != '"' else "'", header=header)
+
+
+def sha256_of_file(path: Path | str, given_up: Event | None = None) -> str:
+    """The hash of the bytes of a file, in hexadecimal, read piece by piece; ends early once it is given up."""
+    digest, piece = hashlib.sha256(), memoryview(bytearray(_PIECE))
+    with Path(path).open("rb", buffering=0) as file:
+        while (filled := file.readinto(piece)) and not (given_up is not None and given_up.is_set()):
+            digest.update(piece[:filled])
+    return digest.hexdigest()
+
+
+def _refuse_empty(path: Path) -> None:
+    if path.stat().st_size == 0:
+        raise InputError(Problem("empty-file", f"'{path}' is empty"))

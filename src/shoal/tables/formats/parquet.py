@@ -1,0 +1,31 @@
+"""Parquet files, with the types that they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.tables.frames.categories import without_unused_categories
+
+
+def read_parquet(path: Path | str) -> pl.DataFrame:
+    """The table in one Parquet file. Raises InputError if it is damaged or something else."""
+    try:
+        with Path(path).open("rb") as file:
+            return pl.read_parquet(file, hive_partitioning=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        # messages of the reader may quote content, so only its kind is passed on
+        raise InputError(_damaged(Path(path), type(error).__name__)) from None
+
+
+def write_parquet(frame: pl.DataFrame, path: Path | str) -> None:
+    """Write with fixed settings, so that the same table gives the same bytes with the same version of polars."""
+    with Path(path).open("wb") as file:
+        clean = without_unused_categories(frame.rechunk())
+        clean.write_parquet(file, compression="zstd", compression_level=3, statistics=False)
+
+
+def _damaged(path: Path, kind: str) -> Problem:
+    return Problem("damaged-file", f"'{path}' is not a Parquet file that can be read ({kind})", hint="check the file")

@@ -1,0 +1,70 @@
+"""pyarrow tables into polars and back. pyarrow is imported only when one of its tables is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, Problem
+from shoal.tables.frames.categories import has_inner_dictionary, used_categories
+from shoal.tables.frames.same import taken_over_arrow
+
+_PANDAS_NOTES = b"pandas"  # says which columns a pandas reader must find
+
+
+def arrow_to_polars(table: Any) -> pl.DataFrame:
+    """The columns as polars columns. Raises InputError naming every column whose type polars does not know."""
+    columns: list[pl.Series] = []
+    problems: list[Problem] = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        series = _column_to_polars(column, name)
+        if series is None:
+            message = f"columns of the Arrow type {column.type} cannot be read"
+            problems.append(Problem("unknown-type", message, name, "convert the column to text or to numbers"))
+        else:
+            columns.append(series)
+    if problems:
+        raise InputError(problems)
+    return pl.DataFrame({column.name: column for column in columns})  # a list would lose an empty name
+
+
+def polars_to_arrow(frame: pl.DataFrame, original: Any, rows: NDArray[np.int64] | None) -> Any:
+    """`frame` as a pyarrow table; columns of `original` are taken over where no value changed."""
+    import pyarrow as pa
+
+    kept = original if rows is None else original.take(pa.array(rows))
+    if kept.num_rows != frame.height:
+        raise ValueError("the frame to restore has another number of rows than the input")
+    fields, columns = [], []
+    all_kept = frame.columns == list(kept.column_names)
+    for series in frame:
+        if series.name in kept.column_names and _is_unchanged(series, kept.column(series.name)):
+            fields.append(kept.schema.field(series.name))
+            columns.append(taken_over_arrow(series, kept.column(series.name)))
+        else:
+            all_kept = False
+            array = used_categories(series).to_arrow(compat_level=pl.CompatLevel.oldest())
+            fields.append(pa.field(series.name, array.type))
+            columns.append(array)
+    notes = original.schema.metadata or {}
+    kept_notes = notes if all_kept else {key: value for key, value in notes.items() if key != _PANDAS_NOTES}
+    return pa.table(columns, schema=pa.schema(fields, metadata=kept_notes or None))
+
+
+def _is_unchanged(series: pl.Series, column: Any) -> bool:
+    before = _column_to_polars(column, series.name)
+    same = before is not None and before.dtype == series.dtype and before.equals(series, null_equal=True)
+    return same and not has_inner_dictionary(column.type)
+
+
+def _column_to_polars(column: Any, name: str) -> pl.Series | None:
+    if "decimal256" in str(column.type):  # also inside a list or a structure: polars would panic, not raise
+        return None
+    try:
+        series = pl.from_arrow(column)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
+        return None
+    return series.alias(name) if isinstance(series, pl.Series) and not isinstance(series.dtype, pl.Object) else None

@@ -1,0 +1,1 @@
+"""The independent check of released tables; `shoal.pipeline.verify_files` holds the functions."""

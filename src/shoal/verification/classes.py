@@ -1,0 +1,114 @@
+"""The equivalence classes of a released table, built from the released values and nothing else.
+
+Two records are in one class when they agree in every quasi-identifier. A null is a value of its own: it equals only
+another null, never "anything", so missing values cannot make a class look larger than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.tables.distinct import text_codes
+from shoal.tables.scales import TEXT_LIKE, is_missing
+
+SUPPRESSED = "*"
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A class number (0..count-1) for every record, and the size of every class."""
+
+    of_record: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        return int(self.sizes.shape[0])
+
+
+def find_classes(release: pl.DataFrame, quasi: Sequence[str]) -> Classes:
+    """One group-by over the released values; floats are compared as they are written."""
+    if release.height == 0:
+        return Classes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    if not quasi:
+        return Classes(np.zeros(release.height, dtype=np.int64), np.array([release.height], dtype=np.int64))
+    keys = pl.DataFrame({f"q{number}": _comparable(release[name]) for number, name in enumerate(quasi)})
+    grouped = keys.with_row_index("record").group_by(pl.exclude("record"), maintain_order=True).agg("record")
+    sizes = grouped["record"].list.len().to_numpy().astype(np.int64)
+    of_record = np.empty(release.height, dtype=np.int64)
+    of_record[grouped["record"].explode().to_numpy()] = np.repeat(np.arange(sizes.shape[0]), sizes)
+    return Classes(of_record, sizes)
+
+
+def _comparable(column: pl.Series) -> pl.Series:
+    """Equal exactly where the released values are: floats as texts, categories as their numbers."""
+    if column.dtype.is_float():
+        return column.cast(pl.String)
+    return column.to_physical() if isinstance(column.dtype, pl.Categorical) else column
+
+
+def fully_suppressed(release: pl.DataFrame, quasi: Sequence[str]) -> NDArray[np.bool_]:
+    """(records,) where every quasi-identifier is released as `*`."""
+    hidden = np.full(release.height, bool(quasi))
+    for name in quasi:
+        if not hidden.any():
+            break
+        column = release[name]
+        if not isinstance(column.dtype, TEXT_LIKE):
+            return np.zeros(release.height, dtype=np.bool_)
+        hidden &= (column.cast(pl.String) == SUPPRESSED).fill_null(False).to_numpy()
+    return hidden
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """How often each value occurs in each class: one entry per class and value that occur together."""
+
+    classes: NDArray[np.int64]
+    values: NDArray[np.int64]  # numbers of values, in the order given or found
+    counts: NDArray[np.int64]
+    totals: NDArray[np.int64]  # (distinct values,) how often each value occurs in the whole table
+
+    @property
+    def distinct(self) -> int:
+        return int(self.totals.shape[0])
+
+
+def value_numbers(column: pl.Series, missing: Sequence[str] = ()) -> tuple[NDArray[np.int64], pl.Series]:
+    """A number for every record's value, and the distinct values by number.
+
+    Missing is one value, the last one, a null: however it is written (null, NaN, empty, the texts in `missing`).
+    """
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        texts, codes = text_codes(column.cast(pl.String))
+        texts = pl.select(pl.when(~is_missing(texts, missing)).then(texts)).to_series()
+        present = len(texts) - texts.null_count()
+        order = texts.arg_sort(nulls_last=True).to_numpy()
+        place = np.empty(len(texts), dtype=np.int64)
+        place[order] = np.minimum(np.arange(len(texts)), present)
+        return place[codes], texts.gather(order[: present + 1])
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    distinct = column.unique().sort(nulls_last=True)
+    numbers = column.rank("dense").cast(pl.Int64) - 1
+    missing_number = len(distinct) - 1
+    return numbers.fill_null(missing_number).to_numpy(), distinct
+
+
+def count_values(classes: Classes, numbers: NDArray[np.int64], distinct: int) -> ValueCounts:
+    """The histogram of a column in every class, as sorted (class, value, count) entries."""
+    keys, counts = _counted(classes.of_record * max(1, distinct) + numbers)
+    totals = np.bincount(numbers, minlength=distinct)
+    return ValueCounts(keys // max(1, distinct), keys % max(1, distinct), counts, totals)
+
+
+def _counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct numbers in rising order, and how often each occurs; polars sorts on all threads."""
+    keys = pl.Series(keys).sort().to_numpy()
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+    return keys[starts], np.diff(starts, append=keys.shape[0])

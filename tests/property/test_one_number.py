@@ -1,0 +1,124 @@
+"""One plan, one number: the loss in result, certificate, report, `compare` and `evaluate` is the same for any job."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.cli.main import main
+from shoal.comparison.compare_algorithms import run_task
+from shoal.comparison.frontier import Task
+from shoal.job.job import Job
+from shoal.pipeline.run import run
+
+SIZES = ("small", "medium", "large", "huge")
+
+
+def random_table(random: np.random.Generator, records: int) -> pl.DataFrame:
+    """Columns of every scale: numbers, codes that look like numbers, dates, words with an order, flat categories."""
+    missing = random.random(records) < 0.1
+    ages = [("?" if gone else str(age)) for gone, age in zip(missing, random.integers(0, 90, records), strict=True)]
+    return pl.DataFrame(
+        {
+            "age": ages,
+            "zip": [str(code) for code in random.integers(10, 60, records)],
+            "size": random.choice(SIZES[: random.integers(2, 5)], records).tolist(),
+            "born": [f"19{year}-0{month}-11" for year, month in random.integers((50, 1), (99, 9), (records, 2))],
+            "colour": random.choice(["red", "green", "blue", "black"], records).tolist(),
+            "illness": random.choice(["flu", "cold", "none"], records).tolist(),
+        }
+    )
+
+
+def random_job(random: np.random.Generator, folder: Path) -> dict[str, Any]:
+    """Settings of every kind that changes what a cell loses."""
+    maybe = lambda: bool(random.integers(2))  # noqa: E731
+    scales = {"zip": "category"} if maybe() else {}
+    hierarchies: dict[str, Any] = {}
+    if maybe():
+        hierarchies["colour"] = {"any": {"warm": ["red"], "cold": ["green", "blue", "black"]}}
+    if scales and maybe():
+        hierarchies["zip"] = {"builder": "prefix"}
+    recodings: dict[str, str] = {}
+    if "zip" in hierarchies and maybe():
+        recodings["zip"] = "nodes"
+    if maybe():
+        recodings["born"] = str(random.choice(["mean", "midpoint"]))
+    settings: dict[str, Any] = {
+        "input": str(folder / "people.csv"),
+        "quasi": random.permutation(["age", "zip", "size", "born", "colour"])[: random.integers(2, 6)].tolist(),
+        "sensitive": ["illness"],
+        "k": int(random.integers(2, 5)),
+        "missing": ["?"],
+        "algorithm": str(random.choice(["mondrian", "shoal", "k-member"])),
+        "scales": scales,
+        "orders": {"size": SIZES} if maybe() else {},
+        "hierarchies": hierarchies,
+        "recodings": recodings,
+        "suppression_limit": 0.1 if maybe() else 0.0,
+    }
+    quasi = settings["quasi"]
+    for name in ("scales", "orders", "hierarchies", "recodings"):
+        settings[name] = {column: value for column, value in settings[name].items() if column in quasi}
+    if maybe():
+        settings["priorities"] = {quasi[0]: 2.0, quasi[1]: 0.5}
+    return settings
+
+
+def report_gcp(report: str) -> set[float]:
+    """Every number of the page that it calls by the name of the loss."""
+    cards = re.findall(r'<div class="name">Loss \(GCP\)</div><div class="value">([0-9.]+)<', report)
+    rows = re.findall(r"<td[^>]*>gcp</td>\s*<td[^>]*>([0-9.]+)<", report)
+    return {float(text) for text in [*cards, *rows]}
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_loss_is_one_number(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    random = np.random.default_rng(seed)
+    random_table(random, 60).write_csv(tmp_path / "people.csv")
+    settings = random_job(random, tmp_path)
+    paths = {name: tmp_path / f"{name}.{end}" for name, end in (("output", "csv"), ("certificate", "json"))}
+    job = Job.make(**settings, **paths, report=tmp_path / "report.html")
+    job.save(tmp_path / "job.yaml")
+    result = run(job)
+    gcp = result.metrics["gcp"]
+    certificate = json.loads(paths["certificate"].read_text())
+    assert certificate["loss"]["gcp"] == gcp
+    assert run_task(job.model_copy(update={"output": None, "report": None, "certificate": None}), task(job), True)[
+        "gcp"
+    ] == pytest.approx(gcp, rel=1e-12)
+
+    report = (tmp_path / "report.html").read_text()
+    assert "could not be read" not in report
+    shown = report_gcp(report)
+    assert shown, "the report tells the loss"
+    assert all(abs(number - gcp) < 6e-4 for number in shown)
+
+    original, release = str(tmp_path / "people.csv"), str(paths["output"])
+    with_job = evaluated(capsys, original, release, "--job", str(tmp_path / "job.yaml"))
+    assert with_job["gcp"] == pytest.approx(gcp, rel=1e-12)
+    if not settings["hierarchies"]:
+        by_certificate = evaluated(
+            capsys, original, release, "--certificate", str(paths["certificate"]), "--missing", "?"
+        )
+        assert by_certificate["gcp"] == pytest.approx(gcp, rel=1e-12)
+
+
+def task(job: Job) -> Task:
+    assert job.k is not None
+    return Task(job.algorithm, job.k, job.seed)
+
+
+def evaluated(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, float]:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        main(["evaluate", *words, "--json"])
+    assert left.value.code == 0
+    totals: dict[str, float] = json.loads(capsys.readouterr().out)["scores"]["totals"]
+    return totals

@@ -1,0 +1,157 @@
+"""Prices of records hold in every box: checked from the definition, by code that the ascent does not use."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.property.test_lower_bound import best_partition, box_loss, flat, interval, random_table, tree
+
+from shoal.algorithms.base import Context
+from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.lower_bound.bound import lower_bound
+from shoal.lower_bound.prices import applies, record_prices
+from shoal.lower_bound.smallest_boxes import smallest_boxes
+
+FloatArray = NDArray[np.float64]
+
+
+def made_table(random: np.random.Generator, records: int) -> EncodedTable:
+    """Trees, categories without and at most one number, weights, copies, missing values."""
+    while True:
+        table = random_table(random, records)
+        if applies(table):
+            return table
+
+
+def prices_of(table: EncodedTable, k: int, ceiling: float = np.inf, threads: int = 1) -> FloatArray:
+    context = Context(threads=threads)
+    return record_prices(table, k, context, smallest_boxes(table, k, context), ceiling)
+
+
+def largest_excess(table: EncodedTable, k: int, prices: FloatArray) -> float:
+    """How much the prices of a box are above its loss at most, over all boxes: every way to generalize each value.
+
+    A box says what it allows of each attribute: a node, a range, or a set of values. Prices are per record.
+    """
+    codes = table.record_codes
+    allowed: list[list[tuple[frozenset[int], float]]] = []
+    for number, one in enumerate(table.attributes):
+        ways: dict[frozenset[int], float] = {}
+        present = sorted(set(codes[number].tolist()))
+        if one.kind is Kind.TREE:
+            for level, code in product(range(one.levels), present):
+                alike = frozenset(np.flatnonzero(one.ancestors[level] == one.ancestors[level, code]).tolist())
+                ways[alike] = min(ways.get(alike, np.inf), one.level_cost[level, code])
+        elif one.kind is Kind.INTERVAL:
+            for low, high in product(present, present):
+                if low <= high:
+                    ways[frozenset(range(low, high + 1))] = min(1.0, one.positions[high] - one.positions[low])
+        else:
+            for size in range(1, len(present) + 1):
+                for some in combinations(present, size):
+                    ways[frozenset(some)] = (size - 1) / (one.size - 1)
+        allowed.append([(values, one.weight * loss) for values, loss in ways.items()])
+    excess = -np.inf
+    for box in product(*allowed):
+        inside = np.ones(table.records, dtype=bool)
+        for number, (values, _) in enumerate(box):
+            inside &= np.isin(codes[number], list(values))
+        if inside.sum() >= k:
+            mean = np.sort(prices[table.row_of_record[inside]])[-k:].mean()
+            excess = max(excess, float(mean - sum(loss for _, loss in box)))
+    return excess
+
+
+def test_prices_hold_in_every_box() -> None:
+    random = np.random.default_rng(31)
+    raised = better = 0
+    for _ in range(60):
+        k = int(random.choice([2, 3, 4]))
+        table = made_table(random, int(random.integers(2 * k, 20)))
+        prices = prices_of(table, k)
+        assert largest_excess(table, k, prices) <= 1e-10
+        higher = prices + 0.03 * np.abs(prices)
+        flats = any(one.kind is Kind.FLAT for one in table.attributes)
+        if not flats and prices @ table.weights > 0.01 * table.records:  # else the ascent knows lower boxes only
+            assert largest_excess(table, k, higher) > 1e-6
+            raised += 1
+        better += lower_bound(table, k).value > lower_bound(table, k, price_steps=0).value + 1e-6
+    assert raised > 10
+    assert better > 10
+
+
+@pytest.mark.parametrize("suppression", [False, True])
+def test_never_above_the_best_partition(suppression: bool) -> None:
+    random = np.random.default_rng(32 + suppression)
+    tight = 0
+    for _ in range(300):
+        k = int(random.choice([2, 2, 3, 4]))
+        table = made_table(random, int(random.integers(max(4, k), 9)))
+        if table.rows < 2 or (table.records < 2 * k and not suppression):
+            continue
+        everything = float(table.attribute_weights.sum())
+        prices = prices_of(table, k, everything if suppression else np.inf)
+        assert not suppression or prices.max() <= everything
+        total = float(prices @ table.weights) / (table.records * table.width)
+        best = best_partition(table, k, suppression)
+        assert total <= best + 1e-9
+        tight += total > best - 1e-6
+    assert tight > 0
+
+
+def larger_table(random: np.random.Generator) -> EncodedTable:
+    attributes = (interval(40, random, 1.0), tree(9, random, 2.0), tree(7, random, 1.0), flat(4, 0.5))
+    codes = np.array([random.integers(0, one.size, 700) for one in attributes])
+    rows, row_of_record, weights = np.unique(codes, axis=1, return_inverse=True, return_counts=True)
+    return EncodedTable(
+        attributes, rows.astype(np.int32), weights.astype(np.int64), row_of_record.ravel().astype(np.int32)
+    )
+
+
+def test_threads_do_not_change_the_prices() -> None:
+    table = larger_table(np.random.default_rng(33))
+    assert (prices_of(table, 5, threads=1) == prices_of(table, 5, threads=2)).all()
+
+
+def test_fewer_steps_still_hold() -> None:
+    """Whatever the steps suffice for, no group of neighbours is priced above its loss."""
+    random = np.random.default_rng(34)
+    table = larger_table(random)
+    start = smallest_boxes(table, 5, Context())
+    totals = []
+    for steps in (1, 20_000, 200_000, 20_000_000):
+        prices = record_prices(table, 5, Context(), start, steps=steps)
+        totals.append(float(prices @ table.weights))
+        if steps == 1:
+            assert (prices == -np.inf).all()
+            continue
+        of_record = prices[table.row_of_record]
+        for _ in range(300):  # groups around a record: the nearest, with some left out
+            middle = int(random.integers(table.records))
+            near = np.argsort([box_loss(table, (middle, other)) for other in range(table.records)], kind="stable")[:12]
+            group = tuple(int(one) for one in random.choice(near, 5, replace=False))
+            assert of_record[list(group)].mean() <= box_loss(table, group) + 1e-10
+    assert totals[-1] == max(totals)
+
+
+def test_a_table_that_takes_too_many_steps_keeps_the_other_bound() -> None:
+    table = larger_table(np.random.default_rng(35))
+    assert lower_bound(table, 5, price_steps=1) == lower_bound(table, 5, price_steps=0)
+    assert lower_bound(table, 5).method == "prices of records"
+
+
+def test_a_worked_example() -> None:
+    """Six records on a line, k = 2: 0, 0.1, 0.2, 0.8, 0.9, 1. The best pairs lose 0.1, 0.6 and 0.1, triples 0.2."""
+    positions = np.array([0.0, 0.1, 0.2, 0.8, 0.9, 1.0])
+    random = np.random.default_rng(0)
+    one = interval(6, random, 1.0)
+    attribute = type(one)("number", Kind.INTERVAL, 6, positions, one.ancestors[:, :6], one.level_cost[:, :6], 1.0)
+    codes = np.arange(6, dtype=np.int32)
+    table = EncodedTable((attribute,), codes[None, :], np.ones(6, dtype=np.int64), codes)
+    by_hand = np.array([0.15, 0.05, 0.15, 0.15, 0.05, 0.15])
+    assert largest_excess(table, 2, by_hand) == pytest.approx(0.0)
+    assert best_partition(table, 2) == pytest.approx(0.2)
+    assert 0.115 < lower_bound(table, 2).value <= 0.2
