@@ -29,17 +29,21 @@ from experiments.common import Finding, adult, append_row, rows_done, waiting_ca
 from experiments.tdr_claims import claims
 from experiments.tdr_report import report
 from experiments.tdr_tables import expand, rank_attributes
-from shoal.algorithms.base import Context
 from shoal.cluster_release.framework import mask
-from shoal.cluster_release.prepare import Prepared, prepare, required_models
 from shoal.evaluation.usefulness.clustering.agreement import compare_clusterings
 from shoal.evaluation.usefulness.clustering.comparison import cluster_table
+from shoal.job.draft import resolve
+from shoal.job.job import Job
 from shoal.models.base import Requirement
-from shoal.progress import Progress, ProgressCallback
-from shoal.recode.release import RecodeOptions, recode
+from shoal.models.linkage import Qid
+from shoal.pipeline.prepare import Prepared, prepare
+from shoal.pipeline.purpose import recoded
+from shoal.pipeline.sources import frame_source
+from shoal.progress import Progress, ProgressCallback, Watch
+from shoal.released.domain import Domain
 
 KINDS = ("kmeans", "bisecting")
-MODES = {"cluster": "information", "distort": "distort"}
+MODES = {"cluster": "auto", "distort": "distort"}  # by the clusters as classes, or without
 CLUSTERS = (2, 6, 10)
 KEYS = ("experiment", "table", "kind", "recipient", "clusters", "guided", "requirement", "h")
 
@@ -78,13 +82,18 @@ class Tables:
         self.masked_labels: dict[tuple[Any, ...], np.ndarray] = {}
 
     @lru_cache(maxsize=64)  # noqa: B019  (one object for the whole run)
-    def prepared(self, table: str, quasi: tuple[str, ...]) -> Prepared:
-        return prepare(self.frames[table], quasi, (), self.files[table], {}, (), (), None)
+    def prepared(self, table: str, quasi: tuple[str, ...], mode: str = "auto") -> Prepared:
+        return prepared(self.frames[table], self.files[table], quasi, mode)
+
+    @lru_cache(maxsize=64)  # noqa: B019
+    def domains(self, table: str) -> dict[str, Domain]:
+        frame = self.frames[table]
+        return self.prepared(table, tuple(frame.columns)).plan.domains(frame)
 
     @lru_cache(maxsize=64)  # noqa: B019
     def labels(self, table: str, kind: str, clusters: int) -> np.ndarray:
         frame = self.frames[table]
-        return cluster_table(frame, self.prepared(table, tuple(frame.columns)).domains, kind, clusters)
+        return cluster_table(frame, self.domains(table), kind, clusters)
 
     @lru_cache(maxsize=64)  # noqa: B019
     def ranked(self, table: str, kind: str, clusters: int) -> tuple[str, ...]:
@@ -95,9 +104,15 @@ class Tables:
         """Equal releases come out of neighbouring thresholds; they are clustered once."""
         key = (table, kind, clusters, int(release.hash_rows(seed=1).hash().sum()))
         if key not in self.masked_labels:
-            domains = self.prepared(table, tuple(release.columns)).domains
-            self.masked_labels[key] = cluster_table(release, domains, kind, clusters)
+            self.masked_labels[key] = cluster_table(release, self.domains(table), kind, clusters)
         return self.masked_labels[key]
+
+
+def prepared(frame: pl.DataFrame, files: dict[str, Any], quasi: tuple[str, ...], mode: str = "auto") -> Prepared:
+    """A table that TDR can mask; numbers get intervals of their own, whatever hierarchies there are."""
+    used = {name: path for name, path in files.items() if name in quasi}
+    job = Job(quasi=quasi, k=2, hierarchies=used, algorithm="tdr", parameters={"mode": mode}, threads=1)
+    return prepare(resolve(job, described=frame.columns), lambda: frame_source(frame), Watch())
 
 
 def run_case(case: Case, tables: Tables) -> dict[str, Any]:
@@ -106,12 +121,12 @@ def run_case(case: Case, tables: Tables) -> dict[str, Any]:
         masked, classes, seconds = tables.labels(case.table, case.recipient, case.clusters), 0, 0.0
     else:
         quasi = tuple(name for name in tables.frames[case.table].columns if any(name in qid for qid in case.qids))
-        ready = tables.prepared(case.table, quasi)
-        models = required_models(case.h, [(qid, case.h) for qid in case.qids], ())
+        ready = tables.prepared(case.table, quasi, MODES[case.guided])
+        requirement = Requirement.of([Qid(qid, case.h) for qid in case.qids])
         start = time.process_time()
-        clustering = mask(ready.table, labels, Requirement.of(models), MODES[case.guided], None, Context())
+        clustering = mask(ready, labels, requirement, Watch())
         seconds = time.process_time() - start
-        release = recode(tables.frames[case.table], ready.table, ready.codebook, clustering, [], RecodeOptions())
+        release = recoded(ready, clustering)
         masked = tables.cluster_release(release, case.table, case.recipient, case.clusters)
         classes = int(clustering.groups.max()) + 1
     found = compare_clusterings(labels, masked)
@@ -194,22 +209,16 @@ def run_scale(tables: Tables, out: Path, quick: bool, progress: ProgressCallback
         if all((str(records), name) in done for name in requirements):
             continue
         large = expand(frame, records)
-        ready = prepare(large, tuple(frame.columns), (), files, {}, (), (), None)
+        whole = prepared(large, files, tuple(frame.columns))
         small = tables.labels("adult", "kmeans", 6)
         labels = np.resize(small, records).astype(np.int32)
         for name, qids in requirements.items():
             if (str(records), name) in done:
                 continue
             quasi = tuple(column for column in frame.columns if any(column in qid for qid, _ in qids))
-            table = (
-                ready.table
-                if len(quasi) == len(frame.columns)
-                else prepare(
-                    large.select(quasi), quasi, (), {n: p for n, p in files.items() if n in quasi}, {}, (), (), None
-                ).table
-            )
+            ready = whole if len(quasi) == len(frame.columns) else prepared(large.select(quasi), files, quasi)
             start, wall = time.process_time(), time.perf_counter()
-            found = mask(table, labels, Requirement.of(required_models(50, qids, ())), "information", None, Context())
+            found = mask(ready, labels, Requirement.of([Qid(qid, 50) for qid, _ in qids]), Watch())
             row = {"records": records, "requirement": name, "qids": len(qids), "attributes": len(quasi)}
             row |= {"seconds": round(time.process_time() - start, 3), "wall": round(time.perf_counter() - wall, 3)}
             append_row(file, {**row, "steps": len(found.details["steps"]), "classes": int(found.groups.max()) + 1})

@@ -19,7 +19,7 @@ _HOMES = {
     "evaluate": "shoal.api",
     "inspect": "shoal.api",
     "compare": "shoal.api",
-    "publish_for_clustering": "shoal.cluster_release.framework",
+    "publish_for_clustering": "shoal.cluster_release.publish",
     "run": "shoal.pipeline.run",
     "verify": "shoal.pipeline.verify_files",
     "Job": "shoal.job.job",
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from shoal.api import compare as compare
     from shoal.api import evaluate as evaluate
     from shoal.api import inspect as inspect
-    from shoal.cluster_release.framework import publish_for_clustering as publish_for_clustering
+    from shoal.cluster_release.publish import publish_for_clustering as publish_for_clustering
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
     from shoal.errors import RequirementError as RequirementError

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.algorithms.base import Algorithm
-from shoal.algorithms.registry import algorithm_class, algorithm_names
+from shoal.algorithms.registry import algorithm_names, name_and_parameters
+from shoal.cluster_release.publish import publish_for_clustering as publish_for_clustering
 from shoal.errors import InputError, Problem
-from shoal.job.job import Job, Recoding
+from shoal.job.job import Job, Recoding, as_tuple
 from shoal.models.base import Model
 from shoal.pipeline.result import Result
+from shoal.pipeline.run import run as run
 from shoal.pipeline.run import run_frame
-from shoal.progress import ProgressCallback, silent
+from shoal.progress import ProgressCallback, Watch, silent
 from shoal.tables.frames.frames import to_polars
 from shoal.tables.schema import Scale
 
@@ -50,7 +52,7 @@ def anonymize(
     certificate: str | Path | None = None,
     report: str | Path | None = None,
     progress: ProgressCallback = silent,
-    **others: Any,
+    watch: Watch | None = None,
 ) -> Result:
     """Anonymize a pandas or polars frame or a pyarrow table.
 
@@ -60,51 +62,45 @@ def anonymize(
     dicts, builders) or names a folder of files. `scales`, `orders` and `missing` say how columns are to be read,
     `priorities` (weights, or names in order) what to keep most, `recoding` and `recodings` how groups are released.
     `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`
-    and `report` are written if they are named. `others` are further settings of a `Job`.
+    and `report` are written if they are named. `watch` is progress, trace and the wish to stop in one object.
 
     The result's `release` is the kind of frame that came in, in the same row order; the input is untouched.
     """
     if frame is None:
         raise InputError(Problem("no-input", "no frame is given"))
-    if others.get("input") is not None:
-        raise InputError(Problem("bad-setting", "a frame is given, so there can be no 'input'", hint="leave it out"))
-    given = _tuple(models)
-    label = others.pop("class", class_column)
-    if isinstance(algorithm, Algorithm):
-        _check_registered(algorithm, parameters is not None)
-        parameters = algorithm.parameters()
-        label = label if label is not None else parameters.get("class_column")  # so that the column is read
-        algorithm = algorithm.name
-    settings: dict[str, Any] = {
-        "quasi": _tuple(quasi),
-        "k": k,
-        "sensitive": _tuple(sensitive),
-        "identifiers": _tuple(identifiers),
-        "class": label,
-        "person": person,
-        "population": population,
-        "models": tuple(model for model in given if not isinstance(model, Model)),
-        "suppression_limit": suppression_limit,
-        "hierarchies": dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
-        "scales": scales or {},
-        "orders": orders or {},
-        "missing": missing if missing is None else _tuple(missing),
-        "algorithm": algorithm,
-        "parameters": parameters or {},
-        "effort": effort,
-        "objective": objective,
-        "priorities": {} if priorities is None else priorities,
-        "recoding": recoding,
-        "recodings": recodings or {},
-        "seed": seed,
-        "threads": threads,
-        "output": output,
-        "certificate": certificate,
-        "report": report,
-    }
-    job = Job.make(**settings, **others)
+    given = as_tuple(models)
+    name, its_parameters = name_and_parameters(algorithm, parameters)
+    if isinstance(algorithm, Algorithm) and class_column is None:
+        class_column = its_parameters.get("class_column")  # so that the column is read
+    job = Job.make(
+        quasi=as_tuple(quasi),
+        k=k,
+        sensitive=as_tuple(sensitive),
+        identifiers=as_tuple(identifiers),
+        class_column=class_column,
+        person=person,
+        population=population,
+        models=tuple(model for model in given if not isinstance(model, Model)),
+        suppression_limit=suppression_limit,
+        hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
+        scales=scales or {},
+        orders=orders or {},
+        missing=missing if missing is None else as_tuple(missing),
+        algorithm=name,
+        parameters=its_parameters,
+        effort=effort,
+        objective=objective,
+        priorities={} if priorities is None else priorities,
+        recoding=recoding,
+        recodings=recodings or {},
+        seed=seed,
+        threads=threads,
+        output=output,
+        certificate=certificate,
+        report=report,
+    )
     objects = tuple(model for model in given if isinstance(model, Model))
-    return run_frame(job, frame, models=objects, progress=progress)
+    return run_frame(job, frame, models=objects, watch=watch or Watch(progress))
 
 
 def evaluate(
@@ -134,15 +130,15 @@ def evaluate(
     from shoal.pipeline.evaluate_files import evaluate_frames
 
     job = Job.make(
-        quasi=_tuple(quasi),
+        quasi=as_tuple(quasi),
         k=k,
-        sensitive=_tuple(sensitive),
+        sensitive=as_tuple(sensitive),
         class_column=class_column,
         person=person,
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
         scales=scales or {},
         orders=orders or {},
-        missing=_tuple(missing),
+        missing=as_tuple(missing),
         priorities={} if priorities is None else priorities,
         seed=seed,
     )
@@ -170,7 +166,7 @@ def inspect(
     """The columns of a frame with suggested roles, and the combinations of columns that single people out most."""
     from shoal.pipeline.inspect_files import inspect_table
 
-    return inspect_table(to_polars(frame)[0], _tuple(quasi), _tuple(missing), largest, person)
+    return inspect_table(to_polars(frame)[0], as_tuple(quasi), as_tuple(missing), largest, person)
 
 
 def compare(
@@ -189,7 +185,7 @@ def compare(
     """
     from shoal.comparison.compare_algorithms import compare_algorithms, not_by_classes
 
-    names = algorithm_names() if algorithms == "all" else _tuple(algorithms)
+    names = algorithm_names() if algorithms == "all" else as_tuple(algorithms)
     if algorithms == "all":
         names = tuple(name for name in names if name not in not_by_classes(job, names))
     return compare_algorithms(
@@ -201,25 +197,3 @@ def compare(
         processes=processes,
         progress=progress,
     )
-
-
-def _check_registered(algorithm: Algorithm, with_parameters: bool) -> None:
-    """A job names its algorithm, so that the release can be made again: only what the name stands for can run."""
-    name = algorithm.name
-    problems = []
-    if name not in algorithm_names() or type(algorithm) is not algorithm_class(name):
-        message = f"'{type(algorithm).__name__}' is not the algorithm that is called '{name}' here"
-        hint = "give one of those that 'shoal algorithms' lists; try your own with shoal.testing.check_algorithm"
-        problems.append(Problem("unknown-algorithm", message, hint=hint))
-    if with_parameters:
-        message = "an algorithm that is given as an object has its parameters already"
-        problems.append(Problem("bad-parameter", message, hint="leave out 'parameters', or name the algorithm"))
-    if problems:
-        raise InputError(problems)
-
-
-def _tuple(given: Any) -> tuple[Any, ...]:
-    """A single name or model is meant as a list of one."""
-    if given is None:
-        return ()
-    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

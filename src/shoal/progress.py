@@ -1,10 +1,12 @@
-"""How far a run is: one kind of event, sent to one callback. And the wish to end a search early."""
+"""Who watches a run: how far it is, what every step passed on, and the wish to end a search early, in one object."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,7 @@ class Progress:
 
 
 ProgressCallback = Callable[[Progress], None]
+Trace = Callable[[str, Any], None]  # the name of a step and the value that it passes on
 
 
 def silent(progress: Progress) -> None:
@@ -57,3 +60,36 @@ class StopRequest:
             yield
         finally:
             self._listening = False
+
+
+@dataclass
+class Watch:
+    """Who watches one run: progress and intermediate values go out, the wish to stop comes in, time is taken."""
+
+    progress: ProgressCallback = silent
+    trace: Trace | None = None
+    stop: StopRequest = field(default_factory=StopRequest)
+    seconds: dict[str, float] = field(default_factory=dict)  # per stage
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.end_if_refused()
+        self.progress(Progress(name, 0.0))
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        self.progress(Progress(name, 1.0))
+
+    def end_if_refused(self) -> None:
+        if self.stop.refused:
+            raise KeyboardInterrupt
+
+    def end_unless_kept(self) -> None:
+        """After a search: one that ended early is released only if whoever stopped it wants that."""
+        self.end_if_refused()
+        if self.stop.asked and not self.stop.keep():
+            raise KeyboardInterrupt
+
+    def show(self, name: str, value: Any) -> None:
+        if self.trace is not None:
+            self.trace(name, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from numbers import Integral
@@ -70,6 +71,28 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         return kind(**parameters)
     except (TypeError, ValueError) as error:
         raise InputError(Problem("bad-parameter", f"algorithm '{name}': {error}")) from None
+
+
+def name_and_parameters(
+    algorithm: str | Algorithm, parameters: Mapping[str, Any] | None = None
+) -> tuple[str, dict[str, Any]]:
+    """How a job names an algorithm that is given as a name or as an object, which has its parameters already.
+
+    A job names its algorithm, so that the release can be made again: only what the name stands for can run.
+    """
+    if isinstance(algorithm, str):
+        return algorithm, dict(parameters or {})
+    name, problems = algorithm.name, []
+    if name not in algorithm_names() or type(algorithm) is not algorithm_class(name):
+        message = f"'{type(algorithm).__name__}' is not the algorithm that is called '{name}' here"
+        hint = "give one of those that 'shoal algorithms' lists; try your own with shoal.testing.check_algorithm"
+        problems.append(Problem("unknown-algorithm", message, hint=hint))
+    if parameters is not None:
+        message = "an algorithm that is given as an object has its parameters already"
+        problems.append(Problem("bad-parameter", message, hint="leave out 'parameters', or name the algorithm"))
+    if problems:
+        raise InputError(problems)
+    return name, algorithm.parameters()
 
 
 def _another_type(default: Any, given: Any) -> str | None:

@@ -10,8 +10,9 @@ import typer
 from shoal.cli import options
 from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
-from shoal.cli.quick import begin_reading, load_compiler
+from shoal.cli.quick import load_compiler, read_early
 from shoal.errors import Problem
+from shoal.progress import Watch
 
 if TYPE_CHECKING:
     from shoal.pipeline.result import Result
@@ -37,7 +38,7 @@ def anonymize(
     population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     algorithm: Annotated[str | None, typer.Option(help="see 'shoal algorithms'")] = None,
-    parameter: Annotated[list[str] | None, typer.Option(help="of the algorithm: NAME=VALUE (repeatable)")] = None,
+    parameter: Annotated[list[str] | None, typer.Option(help=options.PARAMETER_HELP)] = None,
     effort: Annotated[str | None, typer.Option(help="low, default, high, or a number")] = None,
     objective: Annotated[str | None, typer.Option(help="gcp, distortion, discernibility, class or squares")] = None,
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
@@ -66,10 +67,10 @@ def anonymize(
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
-    reading = begin_reading(
-        data if job is None else None, {**csv, "missing": tuple(missing or ())}, options.names(quasi)
-    )
-    from shoal.pipeline.run import run
+    reading = read_early(data if job is None else None, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
+    from shoal.job.draft import resolve
+    from shoal.pipeline.run import make_release
+    from shoal.pipeline.sources import begin_reading
     from shoal.tables.formats.atomic import overwritten
 
     problems: list[Problem] = []
@@ -86,7 +87,7 @@ def anonymize(
         "models": tuple(model or ()),
         "hierarchies": hierarchies,
         "algorithm": algorithm,
-        "parameters": _typed(options.pairs(parameter, "--parameter", problems)),
+        "parameters": options.typed(options.pairs(parameter, "--parameter", problems)),
         "effort": options.effort_value(effort),
         "objective": objective,
         "priorities": options.priorities(priority, problems),
@@ -109,34 +110,14 @@ def anonymize(
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     bar = ProgressBar(quiet or as_json)
     with bar as progress, stop_on_interrupt(on_interrupt, bar) as stop:
-        result = run(
-            made,
-            progress=progress,
-            trace=_trace if debug else None,
-            earlier=problems,
-            stop=stop,
-            reading=reading,
-            meanwhile=load_compiler,
-        )
+        read = begin_reading(made, reading)
+        load_compiler()  # while the table is read
+        watch = Watch(progress, _trace if debug else None, stop)
+        result = make_release(resolve(made, earlier=problems), read, watch)
     if as_json:
         print_json({"ok": True, "output": str(made.output), **result.summary()})
     elif not quiet:
         print_result(result, made.output)
-
-
-def _typed(parameters: dict[str, str]) -> dict[str, Any]:
-    """`true`, `3` and `0.5` are what they look like; anything else is text, and so is the name of a column."""
-    return {name: text if name.endswith("_column") else _read_value(text) for name, text in parameters.items()}
-
-
-def _read_value(text: str) -> Any:
-    import yaml
-
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text
-    return value if isinstance(value, bool | int | float) else text
 
 
 def _trace(stage: str, value: Any) -> None:

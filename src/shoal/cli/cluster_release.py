@@ -11,6 +11,7 @@ from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
+from shoal.progress import Watch
 
 SWEPT = ("f_measure", "match_point", "adjusted_rand")
 
@@ -21,22 +22,36 @@ def register(app: typer.Typer) -> None:
 
 
 def cluster_release(
-    data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
+    data: Annotated[Path | None, typer.Argument(help="the table: CSV, Parquet or Arrow")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="where the release goes")] = None,
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
     h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same (default: 50)")] = None,
     model: Annotated[list[str] | None, typer.Option(help="e.g. qid:age+sex:10, with -k or alone (repeatable)")] = None,
     clusters: Annotated[str, typer.Option(help="how many clusters")] = "6",
     clusterer: Annotated[str, typer.Option(help="kmeans or bisecting")] = "kmeans",
+    recipient: Annotated[str | None, typer.Option(help="how the recipient clusters, if not as we do")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="what masks the table (default: tdr)")] = None,
+    parameter: Annotated[list[str] | None, typer.Option(help=options.PARAMETER_HELP)] = None,
     mode: Annotated[str, typer.Option(help="information (guided by the clusters) or distort")] = "information",
+    sensitive: Annotated[str | None, typer.Option(help="sensitive columns, kept", metavar="A,B")] = None,
     identifiers: Annotated[str | None, typer.Option(help="identifying columns, dropped", metavar="A,B")] = None,
+    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     cluster_on: Annotated[str | None, typer.Option(help="columns to cluster on (default: all kept)")] = None,
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
+    suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
+    interval_text: Annotated[str, typer.Option(help="closed: [1, 36]; half-open: [1-37), as the paper")] = "closed",
     sweep: Annotated[str | None, typer.Option(help="also the quality for these thresholds", metavar="5,10,50")] = None,
     labels: Annotated[bool, typer.Option(help="release the raw cluster labels too")] = False,
+    delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
+    threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
+    job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
     details: Annotated[Path | None, typer.Option(help="taxonomies, cut, steps and scores (JSON)")] = None,
     report: Annotated[Path | None, typer.Option(help="a page with charts (HTML)")] = None,
     charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
@@ -44,44 +59,51 @@ def cluster_release(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     load_compiler()
-    from shoal.cluster_release.files import publish_file
+    from shoal.cluster_release.publish import publish_file
+    from shoal.cluster_release.settings import ClusterSettings
 
     problems: list[Problem] = []
-    wanted: dict[str, Any] = {
-        "clusters": options.whole_number(clusters, "--clusters", problems, least=1),
-        "seed": options.whole_number("0" if seed is None else seed, "--seed", problems, least=0),
-        "cluster_on": options.names(cluster_on) or None,
-        "sweep": options.whole_numbers(sweep, "--sweep", problems),
+    csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    settings: dict[str, Any] = {
+        "input": data,
+        "output": output,
+        "quasi": options.names(quasi),
+        "sensitive": options.names(sensitive),
+        "identifiers": options.names(identifiers),
+        "person": person,
+        "k": options.whole_number(h, "-k", problems, least=2),
+        "models": tuple(model or ()),
+        "hierarchies": hierarchies,
+        "algorithm": algorithm,
+        "parameters": options.typed(options.pairs(parameter, "--parameter", problems)),
         "scales": options.pairs(scale, "--scale", problems),
+        "missing": tuple(missing or ()),
+        "suppression_limit": options.decimal_number(suppression_limit, "--suppression-limit", problems),
+        "csv": {name: value for name, value in csv.items() if value is not None},
+        "seed": options.whole_number(seed, "--seed", problems, least=0),
+        "threads": options.whole_number(threads, "--threads", problems),
+        "certificate": certificate,
+        "report": report,
     }
-    if not options.names(quasi):
-        problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex,postcode"))
-    threshold = options.whole_number(h, "-k", problems, least=2)
+    made_job = options.make_job(job, settings, problems, {"algorithm": "tdr"})
+    wanted = ClusterSettings(
+        clusters=options.whole_number(clusters, "--clusters", problems, least=1) or 1,
+        clusterer=clusterer,
+        recipient=recipient,
+        cluster_on=options.names(cluster_on) or None,
+        interval_text=interval_text,
+        release_labels=labels,
+        sweep=tuple(options.whole_numbers(sweep, "--sweep", problems) or ()),
+    )
     with ProgressBar(quiet or as_json) as progress:
         made = publish_file(
-            data,
-            output,
-            quasi=options.names(quasi),
-            h=threshold,
-            models=tuple(model or ()),
-            hierarchies=hierarchies,
-            missing=tuple(missing or ()),
-            identifiers=options.names(identifiers),
-            clusterer=clusterer,
-            mode=mode,
-            release_labels=labels,
-            details=details,
-            report=report,
-            charts=charts,
-            earlier=problems,
-            progress=progress,
-            **wanted,
+            made_job, wanted, mode=mode, details=details, charts=charts, earlier=problems, watch=Watch(progress)
         )
     content = made.as_dict()
     if as_json:
-        print_json({"ok": True, "output": str(output), **content})
+        print_json({"ok": True, "output": str(made_job.output), **content})
     elif not quiet:
-        _print(content, output)
+        _print(content, made_job.output)
 
 
 def _print(content: dict[str, Any], output: Path | None) -> None:

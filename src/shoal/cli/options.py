@@ -70,6 +70,7 @@ def decimal_number(text: str | None, option: str, problems: list[Problem]) -> fl
         return None
 
 
+PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"
@@ -109,8 +110,12 @@ def effort_value(text: str | None) -> str | float | None:
         return text
 
 
-def make_job(job_file: Path | None, settings: dict[str, Any], problems: list[Problem]) -> Job:
+def make_job(
+    job_file: Path | None, settings: dict[str, Any], problems: list[Problem], usual: dict[str, Any] | None = None
+) -> Job:
     """The job file, if any, with the settings of the command line put over it; None means not given.
+
+    `usual` is what the verb takes where neither says anything.
 
     What is wrong with the command line, the job file and the settings is raised together by the caller's check.
     """
@@ -121,7 +126,22 @@ def make_job(job_file: Path | None, settings: dict[str, Any], problems: list[Pro
         base = Job.load(job_file).model_dump(by_alias=True, exclude_unset=True) if job_file is not None else {}
         if "csv" in base and "csv" in given:
             given["csv"] = {**base["csv"], **given["csv"]}  # one setting of a file does not forget the others
-        job = Job.make(**{**base, **given})
+        job = Job.make(**{**(usual or {}), **base, **given})
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None
     return job
+
+
+def typed(parameters: dict[str, str]) -> dict[str, Any]:
+    """`true`, `3` and `0.5` are what they look like; anything else is text, and so is the name of a column."""
+    return {name: text if name.endswith("_column") else _read_value(text) for name, text in parameters.items()}
+
+
+def _read_value(text: str) -> Any:
+    import yaml
+
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, bool | int | float) else text

@@ -26,7 +26,7 @@ def end_without_looking_for_garbage() -> None:
     gc.freeze()
 
 
-def begin_reading(path: Path | None, options: dict[str, Any], numbered: Collection[str]) -> Reading | None:
+def read_early(path: Path | None, options: dict[str, Any], numbered: Collection[str]) -> Reading | None:
     """Begin to read a table before the rest of the program is loaded; None if nothing, or nothing right, was named."""
     if path is None:
         return None

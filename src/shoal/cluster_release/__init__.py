@@ -6,10 +6,14 @@ __all__ = ["ClusterRelease", "compare_release", "publish_for_clustering"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("ClusterRelease", "publish_for_clustering"):
-        from shoal.cluster_release import framework
+    if name == "publish_for_clustering":
+        from shoal.cluster_release.publish import publish_for_clustering
 
-        return getattr(framework, name)
+        return publish_for_clustering
+    if name == "ClusterRelease":
+        from shoal.cluster_release.result import ClusterRelease
+
+        return ClusterRelease
     if name == "compare_release":
         from shoal.evaluation.usefulness.clustering.comparison import compare_release
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Clustering
 from shoal.encode.codebook import Codebook, ColumnCodebook
 from shoal.encode.encoded_table import Kind
-from shoal.recode.cells import SUPPRESSED
+from shoal.recode.cells import SUPPRESSED, interval_cells
 from shoal.tables.schema import Scale
 
 Range = tuple[Any, Any]  # the ends of a domain as the publisher states them, where they are wider than the data
@@ -77,11 +77,24 @@ def released_cut(release: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[
     }
 
 
-def grown_taxonomies(clustering: Clustering, codebook: Codebook) -> dict[str, list[dict[str, Any]]]:
-    """The grown intervals of numeric attributes, with their texts; empty for algorithms that grow none."""
+def grown_taxonomies(
+    clustering: Clustering,
+    codebook: Codebook,
+    interval_text: str = "closed",
+    ranges: Mapping[str, Range] | None = None,
+) -> dict[str, list[dict[str, Any]]]:
+    """The grown intervals of numeric attributes, with the texts that the release uses for them.
+
+    Empty for algorithms that grow none.
+    """
     grown: dict[str, list[dict[str, Any]]] = {}
     for name, nodes in clustering.details.get("taxonomies", {}).items():
-        low, high = [node["low"] for node in nodes], [node["high"] for node in nodes]
-        texts = half_open_texts(codebook[name], low, high)
+        book = codebook[name]
+        low, high = (np.array([node[end] for node in nodes], dtype=np.int32) for end in ("low", "high"))
+        if interval_text == "half-open" and book.scale is not Scale.ORDERED:
+            texts = half_open_texts(book, low, high, (ranges or {}).get(name))
+        else:
+            cells = interval_cells(book, low, high)
+            texts = cells.values.cast(pl.String).gather(cells.cell_of_box).to_list()
         grown[name] = [{**node, "value": text} for node, text in zip(nodes, texts, strict=True)]
     return grown

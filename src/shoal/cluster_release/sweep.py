@@ -7,15 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from shoal.errors import InputError, Problem, RequirementError
+from shoal.errors import RequirementError
 from shoal.evaluation.usefulness.clustering.agreement import compare_clusterings
 from shoal.evaluation.usefulness.clustering.clusterers import Labels
 from shoal.progress import Progress, ProgressCallback
-
-
-def check_sweep(thresholds: Sequence[int]) -> None:
-    if any(h < 2 for h in thresholds):
-        raise InputError(Problem("bad-threshold", "every threshold of a sweep must be at least 2"))
 
 
 def quality_at(

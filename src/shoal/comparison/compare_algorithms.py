@@ -106,8 +106,7 @@ def _usefulness(job: Job, result: Any, seconds: float) -> Record:
     options = EvaluationOptions(
         k=job.k, class_column=job.class_column, parts=parts, class_based=result.certificate["class_based"]
     )
-    plan = make_plan(job, original, None, [])
-    assert plan is not None  # the run before it found nothing wrong
+    plan = make_plan(job, original)
     found = evaluate_release(original, result.release, job.quasi, options, domains=plan.domains(original))
     record = record_of(found.as_dict(), seconds)
     return {name: record[name] for name in ("query_error", "accuracy")}

@@ -1,45 +1,34 @@
 """Every problem of a job with its table, found at once, before any work.
 
-`check_settings` needs the job only; `check_columns` also looks at the columns of the table. What they find is raised
-together with what `make_plan` finds (`job/plan.py`).
+Checks return what they find and build nothing. `check_settings` needs the job only; `check_columns` also looks at the
+columns of the table.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from shoal.algorithms.base import Algorithm
-from shoal.algorithms.registry import algorithm_class, make_algorithm
 from shoal.encode.columns import repeated_in_order
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.job.job import Job
 from shoal.models.base import Model, Requirement
-from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
-from shoal.models.registry import parse_model
 from shoal.tables.formats.atomic import check_outputs
 from shoal.tables.formats.files import Format, format_of
 from shoal.tables.schema import Scale
 from shoal.tables.types import has_text
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What the job says, as objects; None where it says something wrong."""
-
-    algorithm: Algorithm | None
-    requirement: Requirement | None
-
-
-def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] = ()) -> Settings:
-    """What can be told without the table. `models` are given as objects, besides those of the job."""
+def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requirement | None) -> list[Problem]:
+    """What can be told without the table; None is what could not be made of the job's words, which is told already."""
+    problems = []
     if not job.quasi:
         hint = "name the columns by which a person could be recognised, e.g. --quasi age,sex,postcode"
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint=hint))
@@ -49,15 +38,14 @@ def check_settings(job: Job, problems: list[Problem], models: tuple[Model, ...] 
     for name, times in Counter(list(job.priorities)).items():
         if times > 1:
             problems.append(Problem("bad-priority", "the priority order names it twice", name))
-    settings = Settings(_algorithm(job, problems), _requirement(job, models, problems))
-    problems += _output_problems(job, settings.requirement)
-    if settings.requirement is not None:
-        problems += _population_problems(job, settings.requirement)
-    if settings.algorithm is not None and settings.requirement is not None and not settings.algorithm.class_based:
-        problems += _without_classes(job, settings.requirement)
-    if settings.algorithm is not None and settings.algorithm.own_values:
+    problems += _output_problems(job, requirement)
+    if requirement is not None:
+        problems += _population_problems(job, requirement)
+    if algorithm is not None and requirement is not None and not algorithm.class_based:
+        problems += _without_classes(job, requirement)
+    if algorithm is not None and algorithm.own_values:
         problems += _without_means(job)
-    return settings
+    return problems
 
 
 def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
@@ -108,98 +96,76 @@ def _without_classes(job: Job, requirement: Requirement) -> list[Problem]:
     return [Problem("needs-classes", message, hint="choose another algorithm")]
 
 
-def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
-    parameters = dict(job.parameters)
-    try:
-        known = {item.name for item in fields(algorithm_class(job.algorithm))}
-        for name, value in (("effort", job.effort), ("objective", job.objective)):
-            if value is not None and name in known:
-                if parameters.get(name) not in (None, value):
-                    message = f"two different values of '{name}' are given, one of them among the parameters"
-                    problems.append(Problem("given-twice", message, hint="leave out one of them"))
-                parameters[name] = value
-            elif value is not None:
-                message = f"algorithm '{job.algorithm}' has no {name} to set"
-                problems.append(Problem("unknown-parameter", message, hint="'shoal' has"))
-        if job.priorities and not algorithm_class(job.algorithm).takes_priorities:
-            message = f"algorithm '{job.algorithm}' adds up no losses of columns, so priorities cannot act on it"
-            problems.append(Problem("no-priorities", message, hint="leave them out, or choose another algorithm"))
-        if parameters.get("class_column") not in (None, job.class_column):
-            message = "the class label is no parameter of the algorithm, but a setting of the job"
-            problems.append(Problem("bad-parameter", message, hint="name it with --class (class_column in Python)"))
-        if job.class_column is not None and "class_column" in known:
-            parameters["class_column"] = job.class_column
-        return make_algorithm(job.algorithm, **parameters)
-    except InputError as error:
-        problems.extend(error.problems)
-        return None
+def check_columns(
+    job: Job, frame: pl.DataFrame, requirement: Requirement | None, described: Sequence[str] = ()
+) -> list[Problem]:
+    """Names that the table lacks, columns with two roles, and settings that do not fit the role of their column.
+
+    `described` are further columns that somebody needs to know.
+    """
+    return [
+        *_unknown(job, frame.columns, requirement, described),
+        *_not_for_this_role(job, frame.columns),
+        *_two_roles(job),
+        *_order_problems(job),
+        *_misplaced(job, requirement, frame.columns),
+        *_without_text(job, frame, requirement),
+    ]
 
 
-def _requirement(job: Job, given: tuple[Model, ...], problems: list[Problem]) -> Requirement | None:
-    models: list[Model] = []
-    before = len(problems)
-    if job.k is not None:
-        try:
-            models.append(KAnonymity(job.k))
-        except ValueError as error:
-            problems.append(Problem("bad-k", str(error)))
-    for spec in job.models:
-        try:
-            models.append(parse_model(spec))
-        except InputError as error:
-            problems.extend(error.problems)
-    models.extend(given)
-    if len(problems) > before:
-        return None
-    if not models:
-        if any(problem.reason == "bad-k" for problem in problems):  # said already, in other words
-            return None
-        problems.append(Problem("no-model", "no k and no model is given", hint="e.g. -k 10"))
-        return None
-    return Requirement.of(models)
-
-
-def check_columns(job: Job, frame: pl.DataFrame, requirement: Requirement | None, problems: list[Problem]) -> None:
-    """Names that the table lacks, columns with two roles, and settings that do not fit the role of their column."""
-    known = frame.columns
+def _unknown(job: Job, known: list[str], requirement: Requirement | None, described: Sequence[str]) -> list[Problem]:
+    """Columns that are named and not there, with the setting that names them."""
     class_columns = [name for model in requirement.models for name in model.class_columns()] if requirement else []
-    roles = [("quasi", job.quasi), ("sensitive", job.sensitive), ("identifiers", job.identifiers)]
-    named = [(name, setting) for setting, names in roles for name in names]
-    for setting, column in (("class", job.class_column), ("person", job.person)):
-        if column is not None:
-            named.append((column, setting))
-    for setting, columns in (
+    named: list[tuple[str, Iterable[str | None]]] = [
+        ("quasi", job.quasi),
+        ("sensitive", job.sensitive),
+        ("identifiers", job.identifiers),
+        ("class", (job.class_column,)),
+        ("person", (job.person,)),
         ("scales", job.scales),
         ("orders", job.orders),
-        ("priorities", dict.fromkeys(job.priorities)),
+        ("priorities", job.priorities),
         ("recodings", job.recodings),
-        ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else {}),
-        ("models", dict.fromkeys([*requirement.columns(), *class_columns]) if requirement is not None else {}),
-    ):
-        named += [(name, setting) for name in columns]
-    for name, setting in dict.fromkeys(named):
-        if name not in known:
-            message = f"the table has no such column (named in '{setting}')"
-            problems.append(Problem("unknown-column", message, name, did_you_mean(name, known)))
-    for reason, setting, names in (
-        ("bad-priority", "priority", list(job.priorities)),
-        ("bad-recoding", "recoding", list(job.recodings)),
-    ):
-        for name in dict.fromkeys(names):
-            if name in known and name not in job.quasi:
-                hint = did_you_mean(name, list(job.quasi))
-                message = f"a {setting} names it, but it is no quasi-identifier"
-                problems.append(Problem(reason, message, name, hint))
-    for name, count in Counter(name for name, setting in named if setting in dict(roles)).items():
-        if count > 1:
-            problems.append(Problem("two-roles", "the column has two roles, or one of them twice", name))
+        ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ()),
+        ("models", [*requirement.columns(), *class_columns] if requirement is not None else ()),
+        ("columns to cluster on", described),
+    ]
+    pairs = dict.fromkeys((name, setting) for setting, names in named for name in names if name is not None)
+    return [
+        Problem("unknown-column", message, name, did_you_mean(name, known))
+        for name, setting in pairs
+        for message in [f"the table has no such column (named in '{setting}')"]
+        if name not in known
+    ]
+
+
+def _not_for_this_role(job: Job, known: list[str]) -> list[Problem]:
+    """Priorities and recodings are for quasi-identifiers."""
+    return [
+        Problem(reason, f"a {setting} names it, but it is no quasi-identifier", name, did_you_mean(name, job.quasi))
+        for reason, setting, names in (
+            ("bad-priority", "priority", job.priorities),
+            ("bad-recoding", "recoding", job.recodings),
+        )
+        for name in dict.fromkeys(names)
+        if name in known and name not in job.quasi
+    ]
+
+
+def _two_roles(job: Job) -> list[Problem]:
+    times = Counter([*job.quasi, *job.sensitive, *job.identifiers])
+    message = "the column has two roles, or one of them twice"
+    return [Problem("two-roles", message, name) for name, count in times.items() if count > 1]
+
+
+def _order_problems(job: Job) -> list[Problem]:
+    problems = []
     for name, order in job.orders.items():
         problems += repeated_in_order(name, order)
         if job.scales.get(name, Scale.ORDERED) is not Scale.ORDERED:
             message = f"its scale is '{job.scales[name]}', but an order of its values is given"
             problems.append(Problem("two-scales", message, name, "leave out one of them"))
-    problems += _misplaced(job, requirement, known)
-    problems += _without_text(job, frame, requirement)
+    return problems
 
 
 def _misplaced(job: Job, requirement: Requirement | None, known: list[str]) -> list[Problem]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -183,6 +183,13 @@ class Job(BaseModel):
                 for column, spec in self.hierarchies.items()
             }
         return self.model_copy(update=changes)
+
+
+def as_tuple(given: Any) -> tuple[Any, ...]:
+    """A single name or model is meant as a list of one."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 def _seen_from(folder: Path, path: Path) -> Path:

@@ -8,7 +8,7 @@ reads it back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,10 +87,14 @@ class Plan:
         """Quasi-identifiers that are released as nodes of their hierarchy."""
         return frozenset(item.name for item in self.quasi if item.recoding == "nodes" and item.hierarchy is not None)
 
-    def domains(self, original: pl.DataFrame) -> dict[str, Domain]:
-        """What released cells are measured against: for every quasi-identifier the values of the original."""
-        quasi = [column.attribute for column in self.quasi]
-        return make_domains(original, quasi, self.hierarchies, self.missing, self.coded)
+    def domains(self, original: pl.DataFrame, columns: Collection[str] | None = None) -> dict[str, Domain]:
+        """What released cells are measured against: the values of the original.
+
+        For every quasi-identifier, or for the named columns, which the plan must describe.
+        """
+        wanted = self.quasi if columns is None else [column for column in self.columns if column.name in columns]
+        attributes = [column.attribute for column in wanted]
+        return make_domains(original, attributes, self.hierarchies, self.missing, self.coded)
 
     def public(self, domains: Mapping[str, Domain]) -> dict[str, dict[str, Any]]:
         """The quasi-identifiers as a certificate shows them: enough to measure again, and no value.
@@ -111,26 +115,23 @@ def _public_column(column: ColumnPlan, domain: Domain) -> dict[str, Any]:
 def make_plan(
     job: Job,
     frame: pl.DataFrame,
-    requirement: Requirement | None,
-    problems: list[Problem],
+    requirement: Requirement | None = None,
+    *,
     known: Mapping[str, CodedColumn] | None = None,
-) -> Plan | None:
-    """The plan of a job for its table; None if there are problems, which are added to the given ones.
+    described: Sequence[str] = (),
+) -> Plan:
+    """The plan of a job for its table; every problem of the job with the table is raised together.
 
-    `known` are columns of the frame as numbers, where the caller has them already.
+    `known` are columns of the frame as numbers, where the caller has them already; `described` are columns whose
+    scale matters besides those of the job.
     """
-    before = len(problems)
-    check_columns(job, frame, requirement, problems)
+    problems = check_columns(job, frame, requirement, described)
     specs = hierarchy_specs(job, requirement, problems)
-    if len(problems) > before:
-        return None
+    if problems:
+        raise InputError(problems)
     looked_at = set(requirement.columns()) if requirement is not None else set()
     roles = {name: _role(job, name, looked_at) for name in frame.columns}
-    coded = dict(known or {})
-    wanted = [
-        name for name, role in roles.items() if role in (Role.QUASI_IDENTIFYING, Role.SENSITIVE) or name in looked_at
-    ]
-    coded.update(code_columns(frame, (name for name in wanted if name not in coded)))
+    coded = _as_numbers(frame, roles, looked_at | set(described), known or {})
     weights = job.weights()
     columns = [
         _plan_column(job, name, roles[name], coded.get(name), specs, weights, problems)
@@ -140,7 +141,18 @@ def make_plan(
     plan = Plan(tuple(columns), job.missing, weights, coded)
     if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
         problems += _not_for_k_map(plan)
-    return plan if len(problems) == before else None
+    if problems:
+        raise InputError(problems)
+    return plan
+
+
+def _as_numbers(
+    frame: pl.DataFrame, roles: Mapping[str, Role], looked_at: set[str], known: Mapping[str, CodedColumn]
+) -> dict[str, CodedColumn]:
+    """The columns whose values matter: quasi-identifiers, sensitive ones, and those that somebody looks at."""
+    of_roles = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
+    wanted = [name for name, role in roles.items() if role in of_roles or name in looked_at]
+    return {**known, **code_columns(frame, (name for name in wanted if name not in known))}
 
 
 def _plan_column(

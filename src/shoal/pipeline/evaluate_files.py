@@ -147,9 +147,12 @@ def _plan(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, prob
     if isinstance(trees, dict):
         trees = {column: spec for column, spec in trees.items() if column in known}
     wanted = Job(quasi=job.quasi, hierarchies=trees, missing=job.missing, priorities=settings.priorities, **of_quasi)
-    plan = make_plan(wanted, original, None, problems)
-    if plan is not None:
-        problems += other_hierarchies(plan, certificate)
+    try:
+        plan = make_plan(wanted, original)
+    except InputError as error:
+        problems += error.problems
+        return None
+    problems += other_hierarchies(plan, certificate)
     return plan
 
 

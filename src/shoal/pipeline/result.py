@@ -4,31 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
+from shoal.progress import ProgressCallback, silent
+from shoal.tables.formats.atomic import check_outputs
+from shoal.tables.formats.files import format_of
 
 if TYPE_CHECKING:
     from shoal.evaluation.evaluate import Evaluation
+    from shoal.verification.result import Verification
 
 
 class Holder:
     """What only the holder of the data can do with a result: it knows the original, so it is never stored or sent."""
 
-    def __init__(self, evaluate: Callable[[], Evaluation] | None = None) -> None:
+    def __init__(
+        self,
+        evaluate: Callable[[ProgressCallback], Evaluation] | None = None,
+        publish: Callable[[Mapping[str, Path]], Result] | None = None,
+    ) -> None:
         self._evaluate = evaluate
+        self._publish = publish
 
-    def evaluate(self) -> Evaluation:
+    def evaluate(self, progress: ProgressCallback) -> Evaluation:
         if self._evaluate is None:
-            message = "the original is not kept with a result that was stored or sent"
-            raise InputError(Problem("no-original", message, hint="evaluate it in the program that made it"))
-        return self._evaluate()
+            raise _no_original("evaluate")
+        return self._evaluate(progress)
+
+    def publish(self, places: Mapping[str, Path]) -> Result:
+        if self._publish is None:
+            raise _no_original("save")
+        return self._publish(places)
 
     def __reduce__(self) -> tuple[type[Holder], tuple[()]]:
         return Holder, ()
+
+
+def _no_original(verb: str) -> InputError:
+    message = "the original is not kept with a result that was stored or sent"
+    return InputError(Problem("no-original", message, hint=f"{verb} it in the program that made it"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +61,44 @@ class Result:
     per_attribute: dict[str, dict[str, float]]  # the metrics that exist per attribute
     risk: dict[str, dict[str, float]]  # before and after
     seconds: dict[str, float]  # per stage
+    verification: Verification  # what the check of the released values found
     details: Mapping[str, Any] = field(default_factory=dict)  # what the algorithm tells about its run
 
     holder: Holder = field(default_factory=Holder, repr=False)
 
-    def evaluate(self) -> Evaluation:
+    def evaluate(self, progress: ProgressCallback = silent) -> Evaluation:
         """Loss, risk, attacks, statistics and queries, with the plan of the run; it shows itself in notebooks."""
-        return self.holder.evaluate()
+        return self.holder.evaluate(progress)
 
-    def report(self) -> str:
+    def report(self, progress: ProgressCallback = silent) -> str:
         """The page about this release, as HTML that needs no network."""
         from shoal.reports.report import build_report
 
-        return build_report(self.summary(), self.evaluate().as_dict())
+        return build_report(self.summary(), self.evaluate(progress).as_dict())
+
+    def save(self, folder: str | Path, format: str = "csv") -> Result:
+        """Write release, certificate, report and job into a folder; the written bytes are checked as in every run.
+
+        `format` is the ending of the release: csv, parquet or arrow. Returns the result with the certificate of the
+        file. All files appear, or none.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {
+            "release": f"release.{format}",
+            "certificate": "certificate.json",
+            "report": "report.html",
+            "job": "job.yaml",
+        }
+        places = {name: folder / file for name, file in names.items()}
+        problems = check_outputs(places.values())
+        try:
+            format_of(places["release"])
+        except InputError as error:
+            problems += error.problems
+        if problems:
+            raise InputError(problems)
+        return self.holder.publish(places)
 
     def summary(self) -> dict[str, Any]:
         """Everything but the table and the groups, as plain numbers and words."""

@@ -7,8 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.cluster_release.files import publish_file
+from shoal.cluster_release.publish import publish_file
+from shoal.cluster_release.settings import ClusterSettings
 from shoal.errors import InputError
+from shoal.job.job import Job
 
 QUASI = ("age", "sex")
 
@@ -31,7 +33,11 @@ def people(tmp_path: Path) -> Path:
 def publish(people: Path, *models: str, h: int | None = None, **settings: object) -> tuple[list[str], pl.DataFrame]:
     """The conditions that were checked, and the file."""
     output = people.with_name("release.csv")
-    made = publish_file(people, output, quasi=QUASI, h=h, models=models, clusters=2, identifiers=("id",), **settings)
+    sweep = settings.pop("sweep", ())
+    job = Job.make(
+        input=people, output=output, quasi=QUASI, k=h, models=models, identifiers=("id",), algorithm="tdr", **settings
+    )
+    made = publish_file(job, ClusterSettings(clusters=2, sweep=tuple(sweep)))
     return [check.model for check in made.verification.checks], pl.read_csv(output)
 
 

@@ -209,7 +209,7 @@ def test_every_problem_is_said_at_once(people):
         ({"clusters": 0}, "bad-clusters"),
         ({"mode": "best"}, "bad-parameter"),
         ({"interval_text": "open"}, "unknown-interval-text"),
-        ({"scales": {"town": "word"}}, "unknown-scale"),
+        ({"scales": {"town": "word"}}, "bad-setting"),
         ({"qids": [(("age", "job"), 5)]}, "attribute-in-no-qid"),
         ({"cluster_on": []}, "nothing-to-cluster"),
         ({"clusterer": "dbscan"}, "unknown-clusterer"),
@@ -256,7 +256,7 @@ def test_seeds_of_any_size(people):
     assert first.release.equals(again.release)
     with pytest.raises(InputError) as caught:
         publish(people, seed=-1)
-    assert caught.value.reasons == ("bad-seed",)
+    assert caught.value.reasons == ("bad-setting",)
 
 
 def test_a_model_cannot_look_at_a_quasi_identifier(people):

@@ -250,7 +250,7 @@ def test_a_column_of_an_odd_type_is_kept_or_refused(people: pl.DataFrame, folder
         {"quasi": ["age", "odd"]},
         {"quasi": ["age"], "sensitive": ["odd"]},
         {"quasi": ["age"], "person": "odd"},
-        {"quasi": ["age"], "class": "odd"},
+        {"quasi": ["age"], "class_column": "odd"},
         {"quasi": ["age"], "models": ["distinct-l:odd:2"]},
     ]
     for settings in roles:

@@ -9,6 +9,7 @@ import pytest
 import shoal
 from shoal.metrics.score import score
 from shoal.pipeline.run import run_frame
+from shoal.progress import Watch
 from shoal.released.domain import make_domains
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role
@@ -83,6 +84,6 @@ def test_what_is_searched_and_bounded_is_what_is_measured(recoding: str, seed: i
         quasi=table.columns, k=4, hierarchies=hierarchies, orders={"size": ["XS", "S", "M", "L", "XL"]}, **LOW,
         recodings=dict.fromkeys(["z", "day", "size"] if recoding == "nodes" else ["z", "day"], recoding),
     )  # fmt: skip
-    result = run_frame(job, table, trace=lambda stage, value: seen.update({stage: value}))
+    result = run_frame(job, table, watch=Watch(trace=lambda stage, value: seen.update({stage: value})))
     assert result.metrics["lower_bound"] <= result.metrics["gcp"] + 1e-9
     assert seen["cluster"].details["loss"] == pytest.approx(result.metrics["gcp"], abs=1e-9)

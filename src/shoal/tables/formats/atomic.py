@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
@@ -17,30 +17,78 @@ _LONGEST_NAME = 200  # most file systems stop at 255 bytes
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
+class StagedFiles:
+    """Files that appear together, in the order in which they are named, when `commit` is called; else none of them.
+
+    Each waits as a hidden file in the folder of its place, which its owner alone can read and which ends like its
+    place (formats are told by suffix). On any exception, an interrupt too, the waiting files are removed and existing
+    outputs stay untouched. A symlink at a place is followed, so the link stays and its target is replaced.
+
+    The files after the first speak about it. Older ones at their places are removed before the first is moved: if the
+    machine stops between two moves, nothing speaks about a file that is not there.
+    """
+
+    def __init__(self, places: Mapping[str, Path | str]) -> None:
+        self._places = {name: Path(os.path.realpath(path)) for name, path in places.items()}
+        self._named = dict(places)
+        self.waiting: dict[str, Path] = {}
+
+    def __enter__(self) -> StagedFiles:
+        try:
+            for name, target in self._places.items():
+                self.waiting[name] = _waiting_file(target, self._named[name])
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._remove()
+
+    def commit(self) -> None:
+        for waiting in self.waiting.values():
+            _flush_to_disk(waiting)
+            waiting.chmod(0o666 & ~_umask())
+        older = self._set_aside(list(self._places.values())[1:])
+        try:
+            for name, target in self._places.items():
+                self.waiting[name].replace(target)
+        except BaseException:
+            if next(iter(self.waiting.values())).exists():  # else what they were about is gone
+                for target, content in older.items():
+                    target.write_bytes(content)
+            raise
+        for folder in dict.fromkeys(target.parent for target in self._places.values()):
+            _flush_folder(folder)
+
+    def _set_aside(self, targets: Iterable[Path]) -> dict[Path, bytes]:
+        """Remove older files that would be about another release for a moment; they are put back if nothing moves."""
+        older = {target: target.read_bytes() for target in targets if target.exists()}
+        for target in older:
+            target.unlink()
+        return older
+
+    def _remove(self) -> None:
+        for waiting in self.waiting.values():
+            waiting.unlink(missing_ok=True)
+
+
+def _waiting_file(target: Path, named: Path | str) -> Path:
+    _refuse_special(target, named)
+    waiting = target.with_name(f".{secrets.token_hex(8)}.{_short(target.name)}")
+    try:
+        os.close(os.open(waiting, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600))
+    except OSError as error:
+        raise InputError(_not_writable(Path(named), error.strerror)) from None
+    return waiting
+
+
 @contextmanager
 def atomic_output(path: Path | str) -> Iterator[Path]:
-    """Yield a hidden temporary path in the folder of `path`; move it into place if the block succeeds.
-
-    The temporary file can be read by its owner alone and ends like `path` (formats are told by suffix). On any
-    exception, an interrupt too, it is removed and an existing output stays untouched. A symlink at `path` is
-    followed, so the link stays and its target is replaced.
-    """
-    target = Path(os.path.realpath(path))
-    _refuse_special(target, path)
-    temporary = target.with_name(f".{secrets.token_hex(8)}.{_short(target.name)}")
-    try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600))
-    except OSError as error:
-        raise InputError(_not_writable(Path(path), error.strerror)) from None
-    try:
-        yield temporary
-        _flush_to_disk(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _flush_folder(target.parent)
+    """Yield the hidden temporary path of one file; it is moved into place if the block succeeds."""
+    with StagedFiles({"file": path}) as files:
+        yield files.waiting["file"]
+        files.commit()
 
 
 def check_output(path: Path | str, inputs: Iterable[Path | str] = ()) -> list[Problem]:

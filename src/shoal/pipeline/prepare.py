@@ -1,0 +1,114 @@
+"""read, plan, encode: from a draft to a table that passed all checks, or every problem on the way in one error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import polars as pl
+
+from shoal.algorithms.base import Algorithm
+from shoal.encode.codebook import Codebook
+from shoal.encode.encode import EncodeOptions, encode_table
+from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.population import encode_population
+from shoal.errors import InputError, Problem, RequirementError
+from shoal.job.draft import Draft
+from shoal.job.job import Job
+from shoal.job.plan import Plan, make_plan
+from shoal.models.base import Requirement
+from shoal.models.feasible import impossible
+from shoal.pipeline.sources import ReadSource, Source, read_population
+from shoal.progress import Watch
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table that passed all checks, ready to be clustered, with everything that was decided about it."""
+
+    job: Job
+    algorithm: Algorithm
+    requirement: Requirement
+    source: Source
+    plan: Plan
+    table: EncodedTable
+    codebook: Codebook
+    population: pl.DataFrame | None = None
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return self.source.frame
+
+    def job_to_repeat(self) -> Job:
+        """The job with every model in words, so that it can be saved; a frame has no input to name."""
+        models = tuple(model.spec() for model in self.requirement.models)
+        return self.job.model_copy(update={"models": models, "k": None})
+
+
+def prepare(draft: Draft, read: ReadSource, watch: Watch) -> Prepared:
+    """Each step is tried as far as the earlier ones allow, so that all problems are told at once."""
+    problems = list(draft.problems)
+    with watch.stage("read"):
+        source = _tried(problems, read)
+        population = _tried(problems, lambda: read_population(draft.job))
+    if source is not None:
+        watch.show("read", source.frame)
+    plan = encoded = None
+    with watch.stage("encode"):
+        if source is not None:
+            plan = _tried(problems, lambda: _plan(draft, source))
+        if source is not None and plan is not None and plan.quasi:
+            encoded = _tried(problems, lambda: _encode(draft, source, plan))
+        if encoded is not None and population is not None:
+            table, codebook = encoded
+            encoded = _tried(problems, lambda: _with_population(draft.job, population, table, codebook))
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    assert source is not None
+    assert plan is not None
+    assert encoded is not None
+    assert draft.requirement is not None
+    assert draft.algorithm is not None
+    watch.show("encode", encoded)
+    unmet = impossible(draft.requirement, encoded[0])
+    if unmet:
+        raise RequirementError(unmet)
+    return Prepared(draft.job, draft.algorithm, draft.requirement, source, plan, *encoded, population)
+
+
+def _tried(problems: list[Problem], step: Callable[[], Value]) -> Value | None:
+    try:
+        return step()
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _plan(draft: Draft, source: Source) -> Plan:
+    return make_plan(draft.job, source.frame, draft.requirement, known=source.coded, described=draft.described)
+
+
+def _encode(draft: Draft, source: Source, plan: Plan) -> tuple[EncodedTable, Codebook]:
+    requirement = draft.requirement
+    looked_at = list(requirement.columns()) if requirement is not None else []
+    if draft.job.class_column is not None:
+        looked_at.append(draft.job.class_column)
+    options = EncodeOptions(
+        missing=plan.missing,
+        weights=plan.weights,
+        as_nodes=plan.as_nodes,
+        model_columns=tuple(looked_at),
+        named_values=requirement.named_values() if requirement is not None else (),
+    )
+    return encode_table(source.frame, plan.attributes, plan.hierarchies, options, plan.coded)
+
+
+def _with_population(
+    job: Job, population: pl.DataFrame, table: EncodedTable, codebook: Codebook
+) -> tuple[EncodedTable, Codebook]:
+    """The encoded table with the population in its codes."""
+    codes, owners = encode_population(population, codebook, job.missing, job.person)
+    return replace(table, population=codes, population_owners=owners), codebook

@@ -1,0 +1,72 @@
+"""read: the table that a run begins with, from a file or from a frame, and the population that it is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.job.job import Job
+from shoal.pipeline.certificate import frame_hash
+from shoal.tables.distinct import CodedColumn, code_columns
+from shoal.tables.formats.files import Reading, ReadTable, read_table
+from shoal.tables.frames.frames import Restore, to_polars
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The table that came in, with its hash and, for a file, how it was written."""
+
+    frame: pl.DataFrame
+    sha256: str
+    file: ReadTable | None = None
+    restore: Restore | None = None
+    coded: dict[str, CodedColumn] = field(default_factory=dict)  # quasi-identifiers as numbers, where that is done
+
+
+ReadSource = Callable[[], Source]  # waits until the table is read, or raises what is wrong with it
+
+
+def frame_source(given: Any) -> Source:
+    frame, restore = to_polars(given)
+    if frame.height == 0:
+        raise InputError(Problem("no-records", "the frame has no records"))
+    return Source(frame, frame_hash(frame), restore=restore)
+
+
+def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
+    """Begin to read the input of a job, on threads of its own. `begun` is what the caller has begun to read already."""
+    if job.input is None:
+        return _refused(InputError(Problem("no-input", "the job names no input", hint="give 'input', or a frame")))
+    try:
+        options = job.csv_options()
+        same = begun is not None and (begun.path, begun.options) == (job.input, options)
+        reading = begun if begun is not None and same else Reading(job.input, options, job.quasi)
+    except InputError as error:
+        return _refused(error)
+
+    def read() -> Source:
+        file = reading.result()
+        left = [name for name in job.quasi if name in file.frame.columns and name not in file.coded]
+        return Source(file.frame, file.sha256, file=file, coded={**file.coded, **code_columns(file.frame, left)})
+
+    threads = ThreadPoolExecutor(max_workers=1)
+    waiting = threads.submit(read)
+    threads.shutdown(wait=False)
+    return waiting.result
+
+
+def _refused(error: InputError) -> ReadSource:
+    def read() -> Source:
+        raise error
+
+    return read
+
+
+def read_population(job: Job) -> pl.DataFrame | None:
+    """The population of k-map, if the job names one; it is read once, for the search and for the check."""
+    return read_table(job.population, job.csv_options()).frame if job.population is not None else None

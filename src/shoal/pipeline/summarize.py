@@ -1,0 +1,127 @@
+"""What a run gives back, put together: the frame of the caller, the certificate, the losses and the risks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.algorithms.base import Clustering
+from shoal.errors import Problem, VerificationError
+from shoal.evaluation.summary import loss_summary, person_risk, risk_summary
+from shoal.metrics.score import Scores
+from shoal.pipeline.certificate import make_certificate
+from shoal.pipeline.prepare import Prepared
+from shoal.pipeline.result import Holder, Result
+from shoal.released.domain import Domain
+from shoal.tables.formats.files import Format, format_of, written_options
+from shoal.tables.frames.frames import as_shown
+from shoal.verification.check import Verification
+from shoal.verification.classes import find_classes
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A release with what was found about it."""
+
+    clustering: Clustering
+    released: pl.DataFrame  # in the order of the input
+    sha256: str  # of what is published
+    verification: Verification
+    scores: Scores
+    domains: Mapping[str, Domain]
+
+
+def make_result(
+    prepared: Prepared, judged: Judged, place: Path | None, seconds: dict[str, float], holder: Holder
+) -> Result:
+    """`place` is where the release goes, if it goes into a file."""
+    weights = {column.name: column.weight for column in prepared.plan.quasi}
+    loss = loss_summary(judged.scores, judged.clustering.lower_bound, weights)
+    metrics = dict(judged.scores.totals)
+    metrics.update({name: value for name, value in loss.items() if isinstance(value, float)})
+    per_attribute: dict[str, dict[str, float]] = {name: {} for name in prepared.job.quasi}
+    for metric, parts in judged.scores.per_attribute.items():
+        for name, value in parts.items():
+            per_attribute[name][metric] = value
+    return Result(
+        release=_restored(prepared, judged.released),
+        groups=judged.clustering.groups,
+        certificate=_certificate(prepared, judged, loss, place),
+        metrics=metrics,
+        per_attribute=per_attribute,
+        risk=_risk(prepared, judged),
+        seconds=seconds,
+        verification=judged.verification,
+        details=judged.clustering.details,
+        holder=holder,
+    )
+
+
+def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place: Path | None) -> dict[str, Any]:
+    trees = prepared.plan.hierarchies
+    return make_certificate(
+        job=prepared.job,
+        columns=prepared.plan.public(judged.domains),
+        models=[model.public_spec() for model in prepared.requirement.models],
+        hierarchies={
+            name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
+            for name, tree in trees.items()
+        },
+        hashes={"input": prepared.source.sha256, "release": judged.sha256},
+        records={
+            "input": prepared.frame.height,
+            "released": judged.released.height,
+            "suppressed": judged.verification.suppressed_records,
+        },
+        verification=judged.verification.as_dict(),
+        missing_cells=dict(prepared.codebook.missing_cells),
+        loss=loss,
+        class_based=prepared.algorithm.class_based,
+        notes=list(judged.clustering.details.get("notes", ())),
+        csv=_csv_form(prepared, place),
+    )
+
+
+def _csv_form(prepared: Prepared, place: Path | None) -> dict[str, Any]:
+    """How a text file is written, so that nobody has to find it out again."""
+    if place is None or format_of(place) is not Format.CSV:
+        return {}
+    options = written_options(place, prepared.source.file)
+    return {"delimiter": options.delimiter, "quote": options.quote, "header": options.header}
+
+
+def _restored(prepared: Prepared, released: pl.DataFrame) -> Any:
+    """The release as the caller gets it. In each quasi-identifier the same records must look alike as in the check."""
+    if prepared.source.restore is None:
+        return released
+    returned = prepared.source.restore.restore(released)
+    shown = as_shown(returned)
+    changed = [name for name in prepared.job.quasi if not _same_classes(released[name], shown[name])]
+    if changed:
+        message = "the frame to give back tells other records apart than those that were checked"
+        raise VerificationError([Problem("check-failed", message, name) for name in changed])
+    return returned
+
+
+def _same_classes(checked: pl.Series, shown: pl.Series) -> bool:
+    if checked.dtype == shown.dtype and not checked.dtype.is_float() and checked.equals(shown, null_equal=True):
+        return True
+    before, after = (find_classes(column.to_frame("q"), ["q"]).of_record for column in (checked, shown))
+    return np.array_equal(before, after)
+
+
+def _risk(prepared: Prepared, judged: Judged) -> dict[str, dict[str, float]]:
+    """The risk before and after; with a person column a class hides persons, not records."""
+    job, verification = prepared.job, judged.verification
+    if job.person is None:
+        return risk_summary(prepared.table.weights, verification)
+    persons, exempt = prepared.frame[job.person], verification.suppressed_exempt
+    return {
+        "before": person_risk(prepared.frame, job.quasi, persons, exempt=False, missing=job.missing),
+        "after": person_risk(judged.released, job.quasi, persons, exempt=exempt, missing=job.missing),
+    }
