@@ -5,10 +5,13 @@ ORACLE ?= .venv-oracle
 ANONYMETER ?= .venv-anonymeter
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench scaling experiments clean
+.PHONY: demo serve test check bench scaling experiments clean
 
 demo: $(VENV)/.demo
 	$(BIN)/shoal demo
+
+serve: $(VENV)/.serve
+	$(BIN)/shoal serve --sample --workspace shoal-workspace
 
 test: $(VENV)/.dev $(ORACLE)/.ready $(ANONYMETER)/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
@@ -39,9 +42,13 @@ $(VENV)/.demo: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
 	touch $@
 
+$(VENV)/.serve: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report,web]"
+	touch $@ $(VENV)/.demo
+
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $@ $(VENV)/.demo
+	touch $@ $(VENV)/.demo $(VENV)/.serve
 
 # pycanon (a second opinion on released tables), anonypy and anjana (peers in the benchmark) pin old versions: they live
 # in an environment of their own.

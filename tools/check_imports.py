@@ -36,7 +36,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cluster_release", "comparison"),
     ("api",),
     ("sample", "testing"),
-    ("cli", "web"),
+    ("web",),
+    ("cli",),
     ("__init__",),
 )
 # What a room must not know although it lies below.

@@ -32,6 +32,7 @@ _FILES = {  # of each verb, in the order of the help
     "compare": "compare",
     "cluster-release": "cluster_release",
     "experiment": "experiment",
+    "serve": "serve",
     "algorithms": "lists",
     "models": "lists",
     "metrics": "lists",

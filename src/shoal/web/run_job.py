@@ -1,0 +1,87 @@
+"""One run in a process of its own: from a job to a verified release, its certificate and its reports.
+
+The first line of the input names the folder of the run. Further lines may ask to end the search with the best it has
+found ("best"); when the input ends, so does the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import shoal
+from shoal.errors import ShoalError
+from shoal.job.job import Job
+from shoal.progress import Progress, StopRequest, Watch
+from shoal.web.files import write_json, write_private
+from shoal.web.worker import Voice, problems_of
+
+
+def run_job(voice: Voice) -> None:
+    folder = Path(json.loads(sys.stdin.readline())["folder"])
+    stop = StopRequest()
+    Thread(target=_listen, args=(stop,), daemon=True).start()
+    started = time.perf_counter()
+
+    def progress(event: Progress) -> None:
+        voice.say(
+            event="progress",
+            seconds=time.perf_counter() - started,
+            stage=event.stage,
+            fraction=event.fraction,
+            loss=event.loss,
+            bound=getattr(event, "bound", None),
+        )
+
+    try:
+        result = shoal.run(Job.load(folder / "job.yaml"), watch=Watch(progress, stop=stop))
+        _write_reports(folder, result, progress)
+        seconds = time.perf_counter() - started
+        voice.say(event="done", early=stop.asked, seconds=seconds, **_headline(result))
+    except ShoalError as error:
+        voice.say(event="failed", problems=problems_of(error), exit_code=error.exit_code)
+    except Exception as error:
+        voice.say(event="failed", problems=problems_of(error), exit_code=1)
+
+
+def _listen(stop: StopRequest) -> None:
+    for line in sys.stdin:
+        if json.loads(line).get("order") == "best":
+            stop.ask()
+    os._exit(1)  # the server is gone: nothing is written, for outputs are moved into place at the end only
+
+
+def _write_reports(folder: Path, result: Any, progress: Any) -> None:
+    """Both versions of the report from one evaluation, and what the page shows of it."""
+    from shoal.reports.report import build_report
+
+    progress(Progress("report", 0.0))
+    evaluation, summary = result.evaluate().as_dict(), result.summary()
+    write_private(folder / "report.html", build_report(summary, evaluation))
+    write_private(folder / "public-report.html", build_report(summary, evaluation, public=True))
+    write_json(folder / "evaluation.json", evaluation)
+    write_json(folder / "summary.json", summary)
+    progress(Progress("report", 1.0))
+
+
+def _headline(result: Any) -> dict[str, Any]:
+    """The numbers that the list of runs shows."""
+    metrics, certificate = result.metrics, result.certificate
+    return {
+        "loss": metrics["gcp"],
+        "bound": metrics.get("lower_bound"),
+        "weighted_loss": metrics.get("weighted_gcp"),
+        "above_best": metrics.get("at_most_above_best"),
+        "highest_risk": result.risk["after"]["highest"],
+        "average_risk": result.risk["after"]["average"],
+        "classes": certificate["classes"],
+        "smallest_class": certificate["smallest_class"],
+        "suppressed": certificate["records"]["suppressed"],
+        "records": certificate["records"]["released"],
+        "stages": result.seconds,
+    }

@@ -1,0 +1,97 @@
+"""Runs: start, watch, end, and what they hand out."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from shoal.web.bench import bench_of, body_of, project_of, run_folder_of, settings_of, told
+from shoal.web.downloads import download
+from shoal.web.files import read_json, write_json
+from shoal.web.runs import UNFINISHED
+from shoal.web.workspace import NotThereError
+
+LONGEST_NAME = 80
+
+
+async def start(request: Request) -> Response:
+    project, wanted = project_of(request), await body_of(request)
+    settings = settings_of(wanted, project.read()["settings"])
+    name = str(wanted.get("name") or f"Run {len(project.runs()) + 1}")[:LONGEST_NAME]
+    return told(bench_of(request).runs.start(project, settings, name), 201)
+
+
+async def show(request: Request) -> Response:
+    """A run with everything that was found out about its release."""
+    folder = run_folder_of(request)
+    state = read_json(folder / "run.json")
+    for part in ("summary", "evaluation"):
+        file = folder / f"{part}.json"
+        state[part] = read_json(file) if file.is_file() else None
+    return told(state)
+
+
+async def rename(request: Request) -> Response:
+    folder = run_folder_of(request)
+    name = str((await body_of(request)).get("name") or "")[:LONGEST_NAME]
+    state = read_json(folder / "run.json")
+    if name and state["state"] not in UNFINISHED:  # the process of a run writes its state when it ends
+        state["name"] = name
+        write_json(folder / "run.json", state)
+    channel = bench_of(request).channels.of(project_of(request).number)
+    channel.tell({"kind": "run", "run": state})
+    return told({})
+
+
+async def delete(request: Request) -> Response:
+    bench, folder = bench_of(request), run_folder_of(request)
+    await bench.runs.stop(folder.name, best=False)
+    await bench.runs.wait(folder.name)
+    shutil.rmtree(folder)
+    bench.channels.of(project_of(request).number).tell({"kind": "removed", "number": folder.name})
+    return told({})
+
+
+async def stop(request: Request) -> Response:
+    bench, folder = bench_of(request), run_folder_of(request)
+    best = (await body_of(request)).get("best") is True
+    await bench.runs.stop(folder.name, best=best)
+    if not best:
+        await bench.runs.wait(folder.name)
+    return told({})
+
+
+async def verify(request: Request) -> Response:
+    """The check of the written release, once more, by a process that knows nothing of the run."""
+    project, folder = project_of(request), run_folder_of(request)
+    release = next(iter(folder.glob("release.*")), None)
+    if release is None:
+        raise NotThereError
+    question = {
+        "ask": "verify",
+        "release": str(release),
+        "certificate": str(folder / "certificate.json"),
+        "missing": read_json(folder / "run.json")["settings"].get("missing", []),
+    }
+    return await bench_of(request).asked(project, question)
+
+
+async def file(request: Request) -> Response:
+    folder = run_folder_of(request)
+    return await asyncio.to_thread(download, project_of(request), folder, request.path_params["name"])
+
+
+_RUN = "/api/projects/{project}/runs/{run}"
+ROUTES = [
+    Route("/api/projects/{project}/runs", start, methods=["POST"]),
+    Route(_RUN, show),
+    Route(_RUN, rename, methods=["PUT"]),
+    Route(_RUN, delete, methods=["DELETE"]),
+    Route(f"{_RUN}/stop", stop, methods=["POST"]),
+    Route(f"{_RUN}/verify", verify, methods=["POST"]),
+    Route(_RUN + "/files/{name}", file),
+]

@@ -1,0 +1,159 @@
+"""Runs: each a process of its own, waited for in turn, told to the page, kept on the disk.
+
+The state of a run is in its `run.json`. A server that starts finds runs that a killed one left unfinished, and marks
+them as lost; finished ones are as they were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from shoal.web.events import Channels
+from shoal.web.files import plain, read_json, write_json
+from shoal.web.processes import Child
+from shoal.web.settings import make_job
+from shoal.web.workspace import Project, Workspace, new_number
+
+UNFINISHED = ("waiting", "running")
+MOST_POINTS = 400  # of the curve of the loss that is kept
+_LOST = {
+    "reason": "server-ended",
+    "message": "the server ended while this ran; nothing was written",
+    "column": None,
+    "hint": "start it again",
+}
+
+
+class Runs:
+    """All runs that wait or go on."""
+
+    def __init__(self, channels: Channels, at_once: int | None = None) -> None:
+        self._channels = channels
+        self._turns = asyncio.Semaphore(at_once or max(1, (os.cpu_count() or 2) // 2))
+        self._children: dict[str, Child] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._cancelled: set[str] = set()
+
+    def start(self, project: Project, settings: dict[str, Any], name: str) -> dict[str, Any]:
+        """Begin a run with these settings; a wrong setting is told now."""
+        folder = project.runs_folder / new_number()
+        job = make_job(settings, project.table, folder)
+        folder.mkdir(mode=0o700)
+        job.save(folder / "job.yaml")
+        state = {
+            "number": folder.name,
+            "name": name,
+            "made": time.time(),
+            "state": "waiting",
+            "settings": settings,
+            "algorithm": job.algorithm,
+            "k": job.k,
+            "models": list(job.models),
+            "curve": [],
+        }
+        write_json(folder / "run.json", state)
+        self._tell(project, state)
+        self._tasks[folder.name] = asyncio.create_task(self._carry_out(project, folder, state))
+        return state
+
+    async def stop(self, number: str, *, best: bool) -> None:
+        """End the search with the best so far, or end everything."""
+        child = self._children.get(number)
+        if best and child is not None:
+            await child.send({"order": "best"})
+            return
+        self._cancelled.add(number)
+        if child is not None:
+            await child.kill()
+        elif number in self._tasks:
+            self._tasks[number].cancel()
+
+    async def wait(self, number: str) -> None:
+        task = self._tasks.get(number)
+        if task is not None:
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def close(self) -> None:
+        """End every run; they are lost."""
+        tasks = list(self._tasks.values())
+        for child in list(self._children.values()):
+            await child.kill()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _carry_out(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
+        number = folder.name
+        try:
+            async with self._turns:
+                if number not in self._cancelled:
+                    await self._follow(project, folder, state)
+        finally:
+            self._tasks.pop(number, None)
+            self._children.pop(number, None)
+            if state["state"] in UNFINISHED and number in self._cancelled:
+                state["state"] = "cancelled"
+            elif state["state"] in UNFINISHED:
+                state.update(state="lost", problems=[_LOST])
+            if state["state"] != "done":
+                _remove_outputs(folder)
+            state.pop("progress", None)
+            if folder.is_dir():
+                write_json(folder / "run.json", state)
+                self._tell(project, state)
+
+    async def _follow(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
+        child = await Child.start("run")
+        self._children[folder.name] = child
+        try:
+            state["state"] = "running"
+            write_json(folder / "run.json", state)
+            await child.send({"folder": str(folder)})
+            async for message in child.messages():
+                kind = message.pop("event")
+                if kind == "progress":
+                    _keep_progress(state, message)
+                else:
+                    state.update(message, state=kind)
+                self._tell(project, state)
+        finally:
+            await child.kill()
+
+    def _tell(self, project: Project, state: dict[str, Any]) -> None:
+        first = state["state"] == "waiting"  # later the page has the settings already
+        shown = {key: value for key, value in state.items() if first or key != "settings"}
+        self._channels.of(project.number).tell({"kind": "run", "run": plain(shown)})
+
+
+def _keep_progress(state: dict[str, Any], message: dict[str, Any]) -> None:
+    state["progress"] = message
+    if message.get("loss") is not None:
+        point = [round(message["seconds"], 2), message["loss"], message.get("bound")]
+        if not state["curve"] or state["curve"][-1][1:] != point[1:]:
+            state["curve"].append(point)
+        if len(state["curve"]) > MOST_POINTS:
+            state["curve"] = state["curve"][::2]
+
+
+def _remove_outputs(folder: Path) -> None:
+    """What a run that did not end well has left, hidden files included."""
+    for path in folder.glob("*") if folder.is_dir() else ():
+        if path.name not in ("run.json", "job.yaml"):
+            path.unlink(missing_ok=True)
+
+
+def mark_lost(workspace: Workspace) -> None:
+    """At the start: runs that a server left unfinished."""
+    for project in workspace.every_project():
+        for path in project.runs_folder.glob("*/run.json"):
+            state = read_json(path)
+            if state["state"] in UNFINISHED:
+                _remove_outputs(path.parent)
+                state.pop("progress", None)
+                write_json(path, {**state, "state": "lost", "problems": [_LOST]})

@@ -1,0 +1,147 @@
+"""Start the server: on loopback, with a link that opens one browser, once; elsewhere only with passwords."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.errors import InputError, Problem
+from shoal.web.app import make_app
+from shoal.web.bench import UPLOAD_LIMIT, Bench
+from shoal.web.files import private_folder
+from shoal.web.places import Places
+from shoal.web.sessions import Sessions
+from shoal.web.tables import from_file, from_sample
+from shoal.web.users import OWNER, Users
+from shoal.web.workspace import Workspace
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+PORT = 8432
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOptions:
+    """What can be said at the start."""
+
+    data: Path | None = None  # a table to open, or a folder of tables
+    folders: tuple[Path, ...] = ()
+    workspace: Path | None = None  # None: a folder that is deleted at the end
+    host: str = LOOPBACK[0]
+    port: int | None = None
+    names: tuple[str, ...] = ()  # further names by which browsers call this server
+    password_file: Path | None = None
+    upload_limit: int = UPLOAD_LIMIT
+    open_browser: bool = False
+    sample: bool = False
+
+
+def serve(options: ServerOptions) -> None:
+    """Serve until interrupted."""
+    import uvicorn
+
+    if options.host not in LOOPBACK and options.password_file is None:
+        message = f"to be reached at '{options.host}', the workbench needs passwords"
+        raise InputError(Problem("no-password-file", message, hint="--password-file FILE"))
+    users = Users(options.password_file) if options.password_file is not None else None
+    with _place(options.workspace) as folder, _listening(options.host, options.port) as listener:
+        number = listener.getsockname()[1]
+        sessions = Sessions(folder / "sessions.json")
+        address = f"http://{options.host}:{number}"
+        bench = Bench(
+            workspace=Workspace(folder / "projects"),
+            sessions=sessions,
+            places=Places([*([options.data] if options.data is not None else []), *options.folders]),
+            hosts=_host_headers(options, number),
+            cookie=_cookie_name(folder),
+            users=users,
+            upload_limit=options.upload_limit,
+            on_entered=lambda: _say(f"A browser has entered. For another one, once:\n  {_link(address, sessions)}"),
+        )
+        _first_project(bench.workspace, options)
+        start = f"{address}/login" if users is not None else _link(address, sessions)
+        once = "" if users is not None else "; it works once"
+        _say(f"The workbench is ready. Open this link{once}:\n  {start}\nCtrl-C ends it.")
+        if options.open_browser:
+            import webbrowser
+
+            webbrowser.open(start)
+        settings = uvicorn.Config(
+            make_app(bench), log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=2
+        )
+        uvicorn.Server(settings).run(sockets=[listener])
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _link(address: str, sessions: Sessions) -> str:
+    return f"{address}/open?token={sessions.new_token()}"
+
+
+def _host_headers(options: ServerOptions, port: int) -> frozenset[str]:
+    """The names that are answered to. A proxy may stand before the server, so further names need no port."""
+    own = {*LOOPBACK, options.host} if options.host in LOOPBACK else {options.host, socket.gethostname()}
+    return frozenset({*(f"{name}:{port}" for name in (*own, *options.names)), *options.names})
+
+
+def _first_project(workspace: Workspace, options: ServerOptions) -> None:
+    """The table named at the start is opened at once, unless a project has it already."""
+    if options.password_file is not None:
+        return
+    if options.data is not None and options.data.is_file():
+        path = options.data.resolve()
+        known = [project.read()["source"].get("path") for project in workspace.all(OWNER)]
+        if str(path) not in known:
+            from_file(workspace, OWNER, path)
+    elif options.sample and not workspace.all(OWNER):
+        from_sample(workspace, OWNER)
+
+
+@contextmanager
+def _place(workspace: Path | None) -> Iterator[Path]:
+    if workspace is not None:
+        try:
+            private_folder(workspace)
+        except OSError:
+            raise InputError(Problem("not-writable", f"the folder '{workspace}' cannot be made")) from None
+        yield workspace
+        return
+    folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _listening(host: str, port: int | None) -> Iterator[socket.socket]:
+    """The usual port, or any free one if that is taken; a port that was asked for must be free."""
+    plain = host.strip("[]")
+    listener = socket.socket(socket.AF_INET6 if ":" in plain else socket.AF_INET, socket.SOCK_STREAM)
+    if sys.platform != "win32":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        try:
+            listener.bind((plain, PORT if port is None else port))
+        except OSError:
+            if port is not None:
+                message = f"port {port} of '{host}' cannot be used"
+                raise InputError(Problem("port-taken", message, hint="try another")) from None
+            listener.bind((plain, 0))
+        listener.listen(128)
+        yield listener
+    finally:
+        listener.close()
+
+
+def _cookie_name(folder: Path) -> str:
+    """Cookies do not know ports: each workspace has its own, so that two servers do not take each other's."""
+    return "shoal-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]

@@ -1,0 +1,92 @@
+"""From what is set in the page to a job. Everything that is wrong with it is told by the job and its checks."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.job.job import Job
+from shoal.tables.formats.files import Format, format_of
+from shoal.tables.schema import Role
+
+SETTINGS = (  # of a job, as the page holds them
+    *("k", "models", "suppression_limit", "hierarchies", "scales", "orders", "missing", "algorithm", "parameters"),
+    *("effort", "objective", "priorities", "recoding", "recodings", "seed", "person", "class"),
+)
+
+
+def starting_settings() -> dict[str, Any]:
+    return {"roles": {}, "k": 5, "models": [], "suppression_limit": 0.0, "hierarchies": {}, "algorithm": "shoal"}
+
+
+def sample_settings() -> dict[str, Any]:
+    """The main job of the sample, as `shoal demo` has it."""
+    from shoal.sample.hospital import hospital_hierarchies, hospital_roles
+
+    roles = {name: str(role) for name, role in hospital_roles().items()}
+    return {**starting_settings(), "roles": roles, "k": 10, "hierarchies": hospital_hierarchies()}
+
+
+def make_job(settings: Mapping[str, Any], table: Path, folder: Path | None) -> Job:
+    """The job of these settings; with a folder, the release and its certificate go there."""
+    roles = settings.get("roles", {})
+    given = {
+        name: settings[name]
+        for name in SETTINGS
+        if settings.get(name) not in (None, "", [], {}) or settings.get(name) == 0
+    }
+    named = {role: tuple(name for name, of in roles.items() if of == role) for role in Role}
+    person = given.get("person")
+    places = {} if folder is None else {"output": folder / release_name(table), "certificate": folder / CERTIFICATE}
+    return Job.make(
+        input=table,
+        quasi=named[Role.QUASI_IDENTIFYING],
+        sensitive=named[Role.SENSITIVE],
+        identifiers=tuple(name for name in named[Role.IDENTIFYING] if name != person),
+        **places,
+        **given,
+    )
+
+
+CERTIFICATE = "certificate.json"
+
+
+def release_name(table: Path) -> str:
+    """The release has the format of the table."""
+    endings = {Format.CSV: ".csv", Format.PARQUET: ".parquet", Format.ARROW: ".arrow"}
+    return f"release{endings[format_of(table)]}"
+
+
+def download_job(job: Job, table: Path, kept_where_it_is: bool, folder: Path) -> Job:
+    """The job as it is handed out, as if it lay in a folder: outputs beside it, and the table too, unless that lies
+    somewhere on this machine."""
+    return job.model_copy(
+        update={
+            "input": table if kept_where_it_is else folder / table.name,
+            "output": folder / release_name(table),
+            "certificate": folder / CERTIFICATE,
+            "report": folder / "report.html",
+        }
+    )
+
+
+def commands(job: Job, table: Path) -> dict[str, str]:
+    """The lines that give the same bytes again, on the command line and in Python."""
+    settings = json.loads(job.model_dump_json(by_alias=True, exclude_defaults=True))
+    lines = "\n".join(f"    {_keyword(name)}={value!r}," for name, value in settings.items() if name not in _PLACES)
+    return {
+        "job": "shoal anonymize --job job.yaml",
+        "verify": shlex.join(["shoal", "verify", release_name(table), "--certificate", CERTIFICATE]),
+        "python": 'import shoal\n\nresult = shoal.run(shoal.Job.load("job.yaml"))',
+        "settings": f"job = shoal.Job.make(\n    input={table.name!r},\n{lines}\n)",
+    }
+
+
+_PLACES = ("input", "output", "certificate", "report")
+
+
+def _keyword(name: str) -> str:
+    return "class_column" if name == "class" else name

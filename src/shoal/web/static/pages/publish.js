@@ -1,0 +1,56 @@
+// The release and everything that goes with it.
+import { html, useState, useEffect, count, decimal, percent } from "../lib.js";
+import { get, post } from "../api.js";
+import { Busy, Problems, Fact, Intro, Table, Copy, useAnswer } from "../parts.js";
+import { State } from "./run.js";
+
+const FILES = [
+  ["release", "The release", "The table to publish. The check above looked at these very bytes."],
+  ["certificate", "Certificate", "What was checked, with hashes: who gets the release can check it again. No values."],
+  ["public-report", "Public report", "To publish beside the release: sizes, guarantee, loss. Nothing that helps an attacker."],
+  ["report", "Internal report", "For your files: risk by attribute, attacks, queries. Not to be published."],
+  ["job", "Job file", "Everything that was set. It gives the same bytes again."],
+];
+
+export function RunPicker({ runs, run, number, step }) {
+  return html`<label class="field"><span>Run</span><select value=${run.number} onChange=${(event) => { location.hash = `#/${number}/${step}/${event.target.value}`; }}>
+    ${[...runs].reverse().map((one) => html`<option value=${one.number}>${one.name}: ${one.algorithm}, k ${one.k ?? "–"}, loss ${decimal(one.loss)}</option>`)}</select></label>`;
+}
+
+export const finished = (project, number) => {
+  const done = project.runs.filter((run) => run.state === "done");
+  return [done, done.find((run) => run.number === number) ?? done.at(-1)];
+};
+
+export const NoRun = ({ number, title }) => html`<${Intro} title=${title}>There is no finished run yet.<//><a class="button main" href="#/${number}/run">Go to Run</a>`;
+
+function Verified({ number, run }) {
+  const [round, setRound] = useState(0);
+  const { value, problems, busy } = useAnswer(() => post(`/api/projects/${number}/runs/${run.number}/verify`), [run.number, round]);
+  return html`<section class="card stack"><div class="head"><h2>The released values, checked once more</h2><button class="button small" disabled=${busy} onClick=${() => setRound(round + 1)}>Check again</button></div>
+    ${busy && !value && html`<${Busy}>Reading the release as anybody would</${Busy}>`}<${Problems} problems=${problems} />
+    ${value && html`<div class="note ${value.passed ? "good" : "bad"}" role="status">${value.passed ? "The release holds." : "The release does NOT hold. Do not publish it."} ${value.same_file ? "It is the certified file, byte for byte." : "It is not the certified file."}</div>
+      <${Table} head=${["Requirement", "Result", "Groups that fail"]} numbers=${[2]} rows=${value.checks.map((check) => [check.model, check.passed ? "holds" : "FAILS", count(check.offending_classes)])} />
+      ${value.notes?.map((note) => html`<p class="small muted">${note}</p>`)}`}</section>`;
+}
+
+export function PublishPage({ store, run: wanted }) {
+  const { project } = store;
+  const { number } = project;
+  const [done, run] = finished(project, wanted);
+  const [lines, setLines] = useState(null);
+  useEffect(() => { if (run) get(`/api/projects/${number}/runs/${run.number}/files/commands`).then(setLines, () => setLines(null)); }, [run?.number]);
+  if (!run) return html`<${NoRun} number=${number} title="Publish" />`;
+  const file = (name) => `/api/projects/${number}/runs/${run.number}/files/${name}`;
+  return html`<${Intro} title="Publish" side=${html`<${RunPicker} runs=${done} run=${run} number=${number} step="publish" />`}>Download the release with its certificate and reports, and the lines that make it again.<//>
+    <div class="stack"><div class="facts"><${Fact} name="Records" value=${count(run.records)} more=${`${count(run.suppressed)} suppressed`} /><${Fact} name="Smallest group" value=${count(run.smallest_class)} mood="good" more=${`${count(run.classes)} groups`} />
+        <${Fact} name="Highest risk" value=${percent(run.highest_risk)} mood="good" more="to recognise a person" /><${Fact} name="Loss" value=${decimal(run.loss)} more=${run.bound == null ? "0 exact, 1 nothing left" : `no release below ${decimal(run.bound)}`} /></div>
+      <${Verified} key=${run.number} number=${number} run=${run} />
+      <section class="card"><h2>Download</h2><p>${run.name} <${State} run=${run} /></p><div class="downloads">
+        ${FILES.map(([name, title, text]) => html`<div class="download"><h3>${title}</h3><p>${text}</p><div class="row"><a class="button small ${name === "release" ? "main" : ""}" href=${file(name)} download>Download</a>
+          ${name.endsWith("report") && html`<a class="button small" href=${file(`${name}-page`)} target="_blank" rel="noopener">Look</a>`}</div></div>`)}
+        ${project.source.kind !== "file" && html`<div class="download"><h3>The table</h3><p>What was ${project.source.kind === "sample" ? "invented" : "uploaded"}, to run the job elsewhere. Not to be published.</p><div><a class="button small" href="/api/projects/${number}/table" download>Download</a></div></div>`}</div></section>
+      <section class="card stack"><div><h2>The same bytes again</h2><p class="muted">${run.early ? "This run was ended early: the lines below search to the end, so their release will differ, and lose no more." : "Put the job file beside the table. The same table, job and seed give the same bytes, here and anywhere."}</p></div>
+        ${lines ? html`<h3>On the command line</h3><${Copy} label="Command line" text=${`${lines.job}\n${lines.verify}`} /><h3>In Python</h3><${Copy} label="Python" text=${lines.python} /><details><summary>All settings in Python</summary><${Copy} label="Settings in Python" text=${lines.settings} /></details>` : html`<${Busy}>Writing them down</${Busy}>`}</section>
+    </div>`;
+}

@@ -1,0 +1,89 @@
+// Small parts that several pages use.
+import { html, useState, useEffect, useRef, count } from "./lib.js";
+
+export const Busy = ({ children }) => html`<div class="busy-line" role="status"><span class="spinner"></span>${children}</div>`;
+
+export function Problems({ problems, kind = "bad", title }) {
+  if (!problems || problems.length === 0) return null;
+  const line = (problem) => html`${problem.column != null && html`<strong class="name">${problem.column}</strong>${": "}`}${problem.message}${
+    problem.hint && html`${" "}<span class="hint">(${problem.hint})</span>`}`;
+  return html`<div class="note ${kind}" role="alert">
+    ${title && html`<strong>${title}</strong>`}
+    ${problems.length === 1 ? html`<div>${line(problems[0])}</div>` : html`<ul>${problems.map((problem) => html`<li>${line(problem)}</li>`)}</ul>`}
+  </div>`;
+}
+
+export const Fact = ({ name, value, more, mood = "" }) => html`<div class="fact ${mood}">
+  <div class="name">${name}</div><div class="value">${value}</div>${more && html`<div class="more">${more}</div>`}
+</div>`;
+
+export const Intro = ({ title, children, side }) => html`<div class="intro"><div><h1>${title}</h1><p>${children}</p></div>${side && html`<div>${side}</div>`}</div>`;
+
+export const Next = ({ to, children, disabled }) => html`<div class="next">
+  <a class="button main" href=${disabled ? undefined : to} aria-disabled=${disabled ? "true" : undefined}>${children} →</a>
+</div>`;
+
+// A table with plain texts; `align` tells which columns hold numbers.
+export const Table = ({ head, rows, numbers = [], caption }) => html`<div class="scroll"><table>
+  ${caption && html`<caption class="sr">${caption}</caption>`}
+  <thead><tr>${head.map((text, place) => html`<th scope="col" class=${numbers.includes(place) ? "number" : ""}>${text}</th>`)}</tr></thead>
+  <tbody>${rows.map((row) => html`<tr>${row.map((cell, place) => html`<td class=${numbers.includes(place) ? "number" : "name"}>${cell}</td>`)}</tr>`)}</tbody>
+</table></div>`;
+
+// A question whose answer is shown when it comes; the newest one counts.
+export function useAnswer(question, needed, wait = 0) {
+  const [state, setState] = useState({ busy: true });
+  const round = useRef(0);
+  useEffect(() => {
+    const mine = ++round.current;
+    setState((before) => ({ ...before, busy: true }));
+    const timer = setTimeout(async () => {
+      try {
+        const value = await question();
+        if (mine === round.current) setState({ value, busy: false });
+      } catch (error) {
+        if (mine === round.current) setState({ problems: error.problems ?? [{ message: String(error.message ?? error) }], busy: false });
+      }
+    }, wait);
+    return () => clearTimeout(timer);
+  }, needed);
+  return state;
+}
+
+// Rows of a table that stays on the server: one page at a time.
+export function Paged({ load, needed = [], size = 25, label }) {
+  const [start, setStart] = useState(0);
+  const { value, problems, busy } = useAnswer(() => load(start, size), [start, ...needed]);
+  if (problems) return html`<${Problems} problems=${problems} />`;
+  if (!value) return html`<${Busy}>Reading rows</${Busy}>`;
+  const last = Math.min(value.records, start + size);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="data" aria-busy=${busy ? "true" : "false"}>
+      <thead><tr><th class="number" scope="col">#</th>${value.columns.map((name) => html`<th scope="col" title=${name}>${name}</th>`)}</tr></thead>
+      <tbody>${value.rows.map((row, place) => html`<tr><td class="number muted">${count(start + place + 1)}</td>
+        ${row.map((cell) => (cell == null || cell === "" ? html`<td class="absent">missing</td>` : html`<td title=${cell}>${cell}</td>`))}</tr>`)}</tbody>
+    </table></div>
+    <div class="row gap"><span class="muted small">Rows ${count(start + 1)} to ${count(last)} of ${count(value.records)}</span><span class="spring"></span>
+      <button class="button small" disabled=${start === 0} onClick=${() => setStart(0)}>First</button>
+      <button class="button small" disabled=${start === 0} onClick=${() => setStart(Math.max(0, start - size))}>Previous</button>
+      <button class="button small" disabled=${last >= value.records} onClick=${() => setStart(start + size)}>Next</button></div>`;
+}
+
+export function Copy({ text, label }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return html`<div class="copy"><pre tabindex="0" aria-label=${label}>${text}</pre>
+    <button class="button small" onClick=${copy}>${copied ? "Copied" : "Copy"}</button></div>`;
+}
+
+// A text that is changed when the field is left or Enter is pressed.
+export function TextField({ value, change, label, ...rest }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const commit = () => (text.trim() && text !== value ? change(text.trim()) : setText(value));
+  return html`<input type="text" aria-label=${label} value=${text} onInput=${(event) => setText(event.target.value)} onBlur=${commit}
+    onKeyDown=${(event) => { if (event.key === "Enter") event.target.blur(); if (event.key === "Escape") setText(value); }} ...${rest} />`;
+}

@@ -1,0 +1,125 @@
+"""Projects on the disk: one folder each, below one folder per user.
+
+    USER/PROJECT/project.json     name, where the table is, the settings
+                 table/           the table, if it was uploaded or is the sample
+                 runs/RUN/        run.json, job.yaml, and what the run wrote
+
+A table that was opened where it lies is only named. Deleting a project deletes its folder and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, Problem
+from shoal.web.files import plain, private_folder, read_json, write_json
+from shoal.web.users import NAME
+
+_NUMBER = re.compile(r"[0-9a-f]{12}")
+
+
+class NotThereError(Exception):
+    """There is no such project or run, or it belongs to somebody else: nobody is told which."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """One table with its settings and runs."""
+
+    folder: Path
+
+    @property
+    def number(self) -> str:
+        return self.folder.name
+
+    @property
+    def table_folder(self) -> Path:
+        return self.folder / "table"
+
+    @property
+    def runs_folder(self) -> Path:
+        return self.folder / "runs"
+
+    def read(self) -> dict[str, Any]:
+        content: dict[str, Any] = read_json(self.folder / "project.json")
+        return content
+
+    def change(self, **changes: Any) -> dict[str, Any]:
+        content = {**self.read(), **changes, "changed": time.time()}
+        write_json(self.folder / "project.json", content)
+        return content
+
+    @property
+    def table(self) -> Path:
+        """Where the table is."""
+        source = self.read()["source"]
+        return self.table_folder / source["name"] if source["kind"] != "file" else Path(source["path"])
+
+    def run_folder(self, number: str) -> Path:
+        folder = self.runs_folder / number
+        if not _NUMBER.fullmatch(number) or not (folder / "run.json").is_file():
+            raise NotThereError
+        return folder
+
+    def new_run_folder(self) -> Path:
+        return private_folder(self.runs_folder / new_number())
+
+    def runs(self) -> list[dict[str, Any]]:
+        """All runs, the oldest first."""
+        found = [read_json(path) for path in self.runs_folder.glob("*/run.json")]
+        return sorted(found, key=lambda run: float(run["made"]))
+
+    def shown(self) -> dict[str, Any]:
+        """What the page gets: no path but the name of the table."""
+        content = self.read()
+        source = {key: value for key, value in content["source"].items() if key != "path"}
+        return {**content, "number": self.number, "source": source, "runs": self.runs()}
+
+
+class Workspace:
+    """All projects of all users."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = private_folder(folder)
+
+    def make(self, user: str, name: str, source: Mapping[str, Any], settings: Mapping[str, Any]) -> Project:
+        project = Project(private_folder(self._user_folder(user) / new_number()))
+        private_folder(project.table_folder)
+        private_folder(project.runs_folder)
+        content = {"name": name, "made": time.time(), "source": dict(source), "settings": dict(settings)}
+        write_json(project.folder / "project.json", plain(content))
+        return project
+
+    def get(self, user: str, number: str) -> Project:
+        folder = self._user_folder(user) / number
+        if not _NUMBER.fullmatch(number) or not (folder / "project.json").is_file():
+            raise NotThereError
+        return Project(folder)
+
+    def all(self, user: str) -> list[Project]:
+        """The projects of a user, the newest first."""
+        folder = self._user_folder(user)
+        found = [Project(path.parent) for path in folder.glob("*/project.json")]
+        return sorted(found, key=lambda project: -float(project.read()["made"]))
+
+    def every_project(self) -> list[Project]:
+        return [Project(path.parent) for path in self.folder.glob("*/*/project.json")]
+
+    def delete(self, user: str, number: str) -> None:
+        shutil.rmtree(self.get(user, number).folder)
+
+    def _user_folder(self, user: str) -> Path:
+        if not NAME.fullmatch(user):
+            raise InputError(Problem("bad-user", "a user name has small letters, digits, '_', '.' and '-'"))
+        return self.folder / user
+
+
+def new_number() -> str:
+    return secrets.token_hex(6)

@@ -1,0 +1,164 @@
+"""The workbench in a real browser: the whole way, cancel, a killed server, nasty tables, narrow windows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+NASTY = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+
+
+def command_line(folder: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "shoal.cli.main", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_from_the_sample_to_a_release_that_the_command_line_repeats(
+    serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    server = serve("--workspace", tmp_path / "workspace")
+    seen = visit(server)
+    page = seen.page
+    page.get_by_role("button", name="Open the sample").click()
+    seen.see("Who stands alone")
+    seen.see("What singles people out")
+    page.get_by_label("Role of cost").select_option("sensitive")
+    seen.step("Requirement")
+    seen.see("Yes: a release of this table can meet it.")
+    page.get_by_role("button", name="Nobody alone, nothing certain").click()
+    page.get_by_label("Remove l-diversity:cost:3").click()
+    seen.see("Yes: a release of this table can meet it.")
+    seen.step("Run")
+    page.get_by_role("button", name="Start the run").click()
+    seen.see("Checked")
+    page.get_by_role("link", name="Open", exact=True).click()
+    seen.see("The release holds. It is the certified file, byte for byte.")
+    page.reload()
+    seen.see("The release holds.")
+    saved = {name: seen.save(name, tmp_path) for name in ("The release", "Certificate", "Job file", "The table")}
+    for name in ("Public report", "Internal report"):
+        assert "<h1>" in seen.save(name, tmp_path).read_text()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("Job file", "The table"):
+        saved[name].rename(elsewhere / saved[name].name)
+    command_line(elsewhere, "anonymize", "--job", "job.yaml", "--quiet")
+    assert (elsewhere / "release.csv").read_bytes() == saved["The release"].read_bytes()
+    assert (elsewhere / "certificate.json").read_bytes() == saved["Certificate"].read_bytes()
+    command_line(elsewhere, "verify", "release.csv", "--certificate", "certificate.json")
+    seen.is_clean()
+    assert server.end() == 0
+
+
+def test_cancel_leaves_no_process_and_no_file(
+    serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path, people: Path
+) -> None:
+    server = serve("--workspace", tmp_path / "workspace", people)
+    seen = visit(server)
+    page = seen.page
+    page.get_by_role("link", name="people").click()
+    seen.see("Who stands alone")
+    seen.step("Run")
+    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("button", name="Cancel").click()
+    seen.see("Cancelled")
+    kept = {path.name for path in (tmp_path / "workspace").glob("projects/owner/*/runs/*/*")}
+    assert kept == {"run.json", "job.yaml"}
+    seen.is_clean()
+    server.end()
+    assert "SECRET" not in "".join(server.said)
+
+
+def test_a_killed_server_keeps_finished_work_and_the_session(
+    serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path, people: Path
+) -> None:
+    server = serve("--workspace", tmp_path / "workspace", people)
+    seen = visit(server)
+    page = seen.page
+    page.get_by_role("link", name="people").click()
+    seen.see("Who stands alone")
+    seen.step("Run")
+    page.get_by_role("button", name="Start the run").click()
+    seen.see("Checked")
+    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    address = page.url
+    server.kill()
+    again = serve("--workspace", tmp_path / "workspace", "--port", str(server.port))
+    page.goto(address)
+    page.reload()
+    seen.see("Lost")
+    seen.see("Checked")
+    page.get_by_role("link", name="Open", exact=True).click()
+    seen.see("The release holds.")
+    again.end()
+
+
+def test_texts_of_the_table_are_texts(serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path) -> None:
+    table = tmp_path / "nasty.csv"
+    pl.DataFrame(
+        {
+            NASTY: [NASTY, "b"] * 30,
+            "number": [n % 5 for n in range(60)],
+            f"{NASTY}2": [f"{NASTY}{n % 3}" for n in range(60)],
+        }
+    ).write_csv(table)
+    server = serve()
+    seen = visit(server)
+    page = seen.page
+    page.locator("input[type=file]").set_input_files(table)
+    seen.see("Who stands alone")
+    page.get_by_label(f"Role of {NASTY}", exact=True).select_option("quasi-identifying")
+    page.get_by_label(f"Role of {NASTY}2", exact=True).select_option("sensitive")
+    seen.step("Requirement")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("heading", name="Can it be met?").wait_for()
+    seen.step("Run")
+    page.get_by_role("button", name="Start the run").click()
+    seen.see("Checked")
+    page.get_by_role("link", name="Open", exact=True).click()
+    seen.see("The release holds.")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main script").count() == 0
+    seen.is_clean()
+
+
+def test_impossible_requirements_say_the_nearest_possible(
+    serve: Callable[..., Any], visit: Callable[..., Any], people: Path
+) -> None:
+    seen = visit(serve(people))
+    page = seen.page
+    page.get_by_role("link", name="people").click()
+    seen.see("Who stands alone")
+    seen.step("Requirement")
+    page.get_by_label("k", exact=True).first.fill("500")
+    page.get_by_label("k", exact=True).first.blur()
+    seen.see("the largest k that can be met is 240")
+    page.keyboard.press("Control+z")
+    seen.see("Yes: a release of this table can meet it.")
+    seen.is_clean()
+
+
+@pytest.mark.parametrize("width", [1440, 800, 400])
+def test_no_page_is_wider_than_its_window(
+    serve: Callable[..., Any], visit: Callable[..., Any], people: Path, width: int
+) -> None:
+    seen = visit(serve(people))
+    page = seen.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.get_by_role("link", name="people").click()
+    seen.see("Who stands alone")
+    number = page.url.split("/")[4]
+    for step in ("table", "requirement", "run", "publish"):
+        page.goto(page.url.split("#")[0] + f"#/{number}/{step}")
+        page.get_by_role("heading", level=1).wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, step
+    seen.is_clean()
