@@ -194,7 +194,7 @@ def test_the_step_order_does_not_depend_on_the_order_of_records(encoded):
     frame, table, _ = encoded
     shuffled = replace(
         table,
-        row_of_record=table.row_of_record[::-1].copy(),
+        record_rows=table.row_of_record[::-1].copy(),
         columns={"Class": replace(table.columns["Class"], codes=table.columns["Class"].codes[::-1].copy())},
     )
     one = Tdr(class_column="Class").cluster(table, Requirement(QIDS), Context())

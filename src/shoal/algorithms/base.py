@@ -90,6 +90,20 @@ class Clustering:
     )  # numbers and words for the result; never a value of the data
 
 
+@dataclass(frozen=True)
+class RowClustering:
+    """Groups by rows: each row of the table comes apart into items of some weight, and each item is in a group.
+
+    The items of a row are neighbours. They are dealt out to the records of the row in order, whoever holds these.
+    """
+
+    item_row: NDArray[np.int32]  # (items,) rising
+    item_weight: NDArray[np.int64]  # (items,) records
+    item_group: NDArray[np.int32]  # (items,)
+    lower_bound: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Algorithm(ABC):
     """The base of all algorithms. Parameters are the dataclass fields, checked in `__post_init__`."""
@@ -100,6 +114,7 @@ class Algorithm(ABC):
     class_based: ClassVar[bool] = True  # False: groups are not equivalence classes (non-homogeneous generalization)
     takes_sets: ClassVar[bool] = False  # True: it has its own way with several quasi-identifier sets
     takes_priorities: ClassVar[bool] = True  # False: it adds up no losses of attributes, so none can weigh more
+    takes_rows: ClassVar[bool] = False  # True: the order of the input does not matter to it, so rows and counts will do
     own_values: ClassVar[bool] = False  # True: it says which values are released (`Boxes`), so these are never means
 
     def prepare(self) -> None:  # noqa: B027  (most algorithms have nothing to do)
@@ -108,6 +123,18 @@ class Algorithm(ABC):
     @abstractmethod
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         """Put every record of the table into a group."""
+
+    def cluster_rows(self, table: EncodedTable, requirement: Requirement, context: Context) -> RowClustering | None:
+        """The same groups as `cluster`, found and told without a number per record; None unless `deals_rows`."""
+        return None
+
+    def deals_rows(self, requirement: Requirement) -> bool:
+        """Whether `cluster_rows` knows the groups: nothing but the rows and their weights matters."""
+        return False
+
+    def looks_at(self) -> tuple[str, ...]:
+        """The columns, besides quasi-identifiers and those of models, that the groups depend on."""
+        return ()
 
     def parameters(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self)}

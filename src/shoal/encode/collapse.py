@@ -12,9 +12,11 @@ LARGEST_KEY = 2**62
 
 
 def collapse_rows(
-    columns: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+    columns: Sequence[NDArray[np.int32]], sizes: Sequence[int], counts: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
     """Codes of the distinct rows (attributes, rows) in lexicographic order, their weights, and the row of each record.
+
+    With `counts` each given row stands for that many records, and the weights are sums of them.
 
     A row is read as one mixed-radix number; where that would overflow, the number so far is replaced by its rank.
     Costs one sort of n integers (a few where it overflows) and about 40 bytes per record at its peak.
@@ -36,11 +38,12 @@ def collapse_rows(
     begins = np.ones(records, dtype=np.bool_)  # where the sorted records begin another row
     np.not_equal(key[1:], key[:-1], out=begins[1:])
     starts = np.flatnonzero(begins)
-    weights = np.diff(starts, append=records)
+    held = np.diff(starts, append=records)
     row_of_record = np.empty(records, dtype=np.int32)
-    row_of_record[order] = np.repeat(np.arange(starts.shape[0], dtype=np.int32), weights)
+    row_of_record[order] = np.repeat(np.arange(starts.shape[0], dtype=np.int32), held)
     some_record = order[starts]
     distinct_codes = np.empty((len(columns), starts.shape[0]), dtype=np.int32)
     for number, codes in enumerate(columns):
         distinct_codes[number] = codes[some_record]
+    weights = held if counts is None else np.add.reduceat(counts[order], starts)
     return distinct_codes, weights.astype(np.int64), row_of_record

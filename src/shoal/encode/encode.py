@@ -45,7 +45,30 @@ def encode_table(
 
     `coded` are columns of the frame as numbers, where the caller has them already.
     """
-    numbered = _numbered(frame, attributes, options, coded or {})
+    found = encode_columns(_numbered(frame, attributes, options, coded or {}), attributes, hierarchies, options)
+    rows, weights, row_of_record = collapse_rows(found.codes, [attribute.size for attribute in found.attributes])
+    table = EncodedTable(found.attributes, rows, weights, row_of_record, found.columns)
+    return table, Codebook(found.books, found.missing_cells)
+
+
+@dataclass(frozen=True)
+class EncodedColumns:
+    """All columns that matter, each on its own: equal rows are not yet joined."""
+
+    attributes: tuple[EncodedAttribute, ...]
+    books: tuple[ColumnCodebook, ...]
+    codes: tuple[NDArray[np.int32], ...]  # (records,) per quasi-identifier
+    missing_cells: Mapping[str, int]
+    columns: Mapping[str, EncodedColumn]  # those that models look at
+
+
+def encode_columns(
+    numbered: Mapping[str, CodedColumn],
+    attributes: Sequence[Attribute],
+    hierarchies: Mapping[str, Hierarchy],
+    options: EncodeOptions,
+) -> EncodedColumns:
+    """Every column as codes; every problem of every column is raised together."""
     problems: list[Problem] = []
     encoded: list[EncodedAttribute] = []
     books: list[ColumnCodebook] = []
@@ -77,9 +100,7 @@ def encode_table(
             problems.extend(error.problems)
     if problems:
         raise InputError(problems)
-    rows, weights, row_of_record = collapse_rows(codes, [attribute.size for attribute in encoded])
-    table = EncodedTable(tuple(encoded), rows, weights, row_of_record, columns)
-    return table, Codebook(tuple(books), missing_cells)
+    return EncodedColumns(tuple(encoded), tuple(books), tuple(codes), missing_cells, columns)
 
 
 def _numbered(

@@ -15,8 +15,10 @@ value depends on the attribute's kind:
 FLAT attribute has the levels (value, everything); an INTERVAL attribute has the levels of the user's hierarchy if
 one was given, else of nested halves of its range. Level 0 is the value itself, the last level is everything.
 
-Equal rows are stored once: `codes[:, row]` with `weights[row]` records; `row_of_record` leads from the records, in
-the order of the input, to the rows. Memory: 4 bytes per row and attribute, plus 4 bytes per record.
+Equal rows are stored once: `codes[:, row]` with `weights[row]` records; `row_of_record` leads from the records to the
+rows. A table that knows its records has them in the order of the input (`record_rows`). A table by rows alone, as it
+comes from counting equal rows, needs no memory for records; who asks for them all the same gets them row by row.
+Memory: 4 bytes per row and attribute, plus 4 bytes per record where records are known.
 """
 
 from __future__ import annotations
@@ -78,14 +80,14 @@ class EncodedTable:
     attributes: tuple[EncodedAttribute, ...]
     codes: IntegerArray  # (attributes, rows), one contiguous line per attribute
     weights: NDArray[np.int64]  # (rows,) how many records share this row
-    row_of_record: IntegerArray  # (records,)
+    record_rows: IntegerArray | None = None  # (records,) the row of each record; None: only rows are known
     columns: Mapping[str, EncodedColumn] = field(default_factory=dict)
     population: IntegerArray | None = None  # (attributes, rows) the table of k-map, in the same codes
     population_owners: IntegerArray | None = None  # (rows,) a number for the person of each row, if they are told apart
 
     @property
     def records(self) -> int:
-        return int(self.row_of_record.shape[0])
+        return int(self.weights.sum()) if self.record_rows is None else int(self.record_rows.shape[0])
 
     @property
     def rows(self) -> int:
@@ -95,6 +97,13 @@ class EncodedTable:
     def width(self) -> int:
         """Number of quasi-identifiers."""
         return len(self.attributes)
+
+    @cached_property
+    def row_of_record(self) -> IntegerArray:
+        """(records,) the row of each record; row by row where the table does not know its records."""
+        if self.record_rows is not None:
+            return self.record_rows
+        return np.repeat(np.arange(self.rows, dtype=np.int32), self.weights)
 
     @cached_property
     def record_codes(self) -> IntegerArray:

@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.algorithms.base import Algorithm, Clustering, Context
+from shoal.encode.canonical import canonical_order, in_order
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Requirement
 from shoal.safe_groups import several_sets as multi_qid
@@ -30,7 +34,36 @@ def cluster_table(
     Several quasi-identifier sets are clustered one after the other, unless the algorithm has its own way with them.
     Where a share of the records may be suppressed, outliers leave their groups at the end; `hidden` tells which records
     a clustering releases as `*` in every attribute, for they are one class with the suppressed ones.
+
+    An algorithm that takes rows is given the records in canonical order, so that the order of the input means nothing.
     """
+    columns = key_columns(requirement, algorithm)
+    in_any_order = not columns and deals_rows(requirement, algorithm, suppression_limit)
+    if in_any_order or not algorithm.takes_rows:
+        return cluster_records(table, requirement, algorithm, context, suppression_limit, hidden)
+    order = canonical_order(table, columns)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.shape[0])
+    found = cluster_records(
+        in_order(table, order),
+        requirement,
+        algorithm,
+        context,
+        suppression_limit,
+        None if hidden is None else lambda one: hidden(_reordered(one, place))[order],
+    )
+    return _reordered(found, place)
+
+
+def cluster_records(
+    table: EncodedTable,
+    requirement: Requirement,
+    algorithm: Algorithm,
+    context: Context,
+    suppression_limit: float = 0.0,
+    hidden: Hidden | None = None,
+) -> Clustering:
+    """The same, with the records in the order in which the table has them."""
     if multi_qid.applies(requirement) and not algorithm.takes_sets:
         return multi_qid.cluster_sets(table, requirement, algorithm, context)
     clustering = algorithm.cluster(table, requirement, replace(context, may_suppress=suppression_limit > 0))
@@ -45,3 +78,25 @@ def cluster_table(
 
         clustering = suppress_outliers(table, clustering, requirement, suppression_limit, hidden)
     return clustering
+
+
+def key_columns(requirement: Requirement, algorithm: Algorithm) -> tuple[str, ...]:
+    """The columns, besides quasi-identifiers, that groups depend on: a record is told apart by these and no others."""
+    return tuple(dict.fromkeys([*requirement.columns(), *algorithm.looks_at()]))
+
+
+def deals_rows(requirement: Requirement, algorithm: Algorithm, suppression_limit: float) -> bool:
+    """Whether groups can be found from rows and weights alone, and dealt out to the records of a row in order."""
+    return algorithm.deals_rows(requirement) and suppression_limit == 0 and not multi_qid.applies(requirement)
+
+
+def _reordered(found: Clustering, place: NDArray[np.int64]) -> Clustering:
+    """A clustering of records in another order: `place` is where each record was."""
+    boxes = found.boxes
+    return replace(
+        found,
+        groups=found.groups[place],
+        boxes=None if boxes is None else replace(boxes, box_of_record=boxes.box_of_record[place]),
+        suppressed=None if found.suppressed is None else found.suppressed[place],
+        attribute_groups=None if found.attribute_groups is None else found.attribute_groups[:, place],
+    )

@@ -28,7 +28,10 @@ def _label_counts(table: ReadTable, settings: Settings) -> pl.DataFrame | None:
     if settings.labels is None:
         return None
     frame = pl.DataFrame({"class": table.class_of_row, "label": settings.labels})
-    return frame.group_by("class", "label").agg(pl.len().alias("count"))
+    if table.weights is None:
+        return frame.group_by("class", "label").agg(pl.len().alias("count"))
+    weighted = frame.with_columns(pl.Series("count", table.weights))
+    return weighted.group_by("class", "label").agg(pl.col("count").sum())
 
 
 def classification(table: ReadTable, settings: Settings) -> Value | None:
@@ -41,7 +44,7 @@ def classification(table: ReadTable, settings: Settings) -> Value | None:
 
 
 def _entropy(counts: CountArray) -> float:
-    share = counts / counts.sum()
+    share = np.sort(counts) / counts.sum()
     return float(-(share * np.log2(share)).sum())
 
 
@@ -53,7 +56,7 @@ def igpl(table: ReadTable, settings: Settings) -> Value | None:
     labels = counts.group_by("label").agg(pl.col("count").sum())["count"].to_numpy().astype(np.int64)
     size = table.class_sizes[counts["class"].to_numpy()]
     count = counts["count"].to_numpy().astype(np.float64)
-    conditional = float(-(count * np.log2(count / size)).sum() / table.rows)
+    conditional = float(np.sort(-(count * np.log2(count / size))).sum() / table.rows)  # in any order of the records
     given_up = table.rows - int(table.class_sizes.min())
     return Value(max(0.0, _entropy(labels) - conditional) / (given_up + 1))
 

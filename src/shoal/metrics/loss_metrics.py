@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from shoal.hierarchies.weights import whd
 from shoal.metrics.base import Metric, Settings, Value
@@ -11,8 +12,11 @@ from shoal.released.reading import ReadColumn, ReadTable
 
 
 def _mean(table: ReadTable, of_class: FloatArray) -> float:
-    """Mean over the original records; records that the release lacks count as 1."""
-    return float((np.sum(of_class * table.class_sizes) + table.removed) / max(1, table.records))
+    """Mean over the original records; records that the release lacks count as 1.
+
+    Added up from small to large, so that the order of the records changes nothing.
+    """
+    return float((np.sum(np.sort(of_class * table.class_sizes)) + table.removed) / max(1, table.records))
 
 
 def _per_attribute(table: ReadTable, cost: dict[str, FloatArray]) -> dict[str, float]:
@@ -97,14 +101,33 @@ def sse(table: ReadTable, settings: Settings) -> Value | None:
     for name, column in table.columns.items():
         if column.domain.kind is not DomainKind.NUMBER or column.original is None:
             continue
-        used = np.bincount(column.codes, minlength=column.cells.loss.shape[0]) > 0
+        used = np.unique(column.codes)
         if np.isnan(column.cells.number[used]).any() or column.domain.missing_count:
             continue
-        truth = column.domain.positions[column.original]
-        variance = float(np.square(truth - truth.mean()).sum())
-        error = float(np.square(truth - column.cells.number[column.codes]).sum())
+        truth, shown, count = _counted_pairs(column, table)
+        mean = float(np.dot(truth, count) / count.sum())
+        variance = float(np.dot(np.square(truth - mean), count))
+        error = float(np.dot(np.square(truth - shown), count))
         parts[name] = error / variance if variance > 0 else 0.0
     return Value(float(np.mean(list(parts.values()))), parts) if parts else None
+
+
+def _counted_pairs(column: ReadColumn, table: ReadTable) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The distinct pairs of an original and a released number, in order, and how many records have each."""
+    assert column.original is not None
+    pairs = pl.DataFrame(
+        {
+            "truth": column.domain.positions[column.original],
+            "shown": column.cells.number[column.codes],
+            "count": np.ones(column.codes.shape[0], dtype=np.int64) if table.weights is None else table.weights,
+        }
+    )
+    counted = pairs.group_by("truth", "shown").agg(pl.col("count").sum()).sort("truth", "shown")
+    return (
+        counted["truth"].to_numpy(),
+        counted["shown"].to_numpy(),
+        counted["count"].to_numpy().astype(np.float64),
+    )
 
 
 METRICS: tuple[Metric, ...] = (

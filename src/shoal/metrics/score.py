@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.metrics.base import Settings, metrics
-from shoal.released.domain import Domain, text_codes
+from shoal.released.domain import CountArray, Domain, text_codes
 from shoal.released.reading import ReadTable, read_release
 
 
@@ -55,9 +55,13 @@ def score(
     k: int | None = None,
     class_column: str | None = None,
     weights: Mapping[str, float] | None = None,
+    counts: CountArray | None = None,
 ) -> Scores:
-    """Every metric that applies, from the two tables alone. Costs a few group-bys over the records."""
-    table = read_release(original, release, quasi, domains)
+    """Every metric that applies, from the two tables alone. Costs a few group-bys over the records.
+
+    With `counts` both tables are given as distinct pairs of rows, each of which stands for so many records.
+    """
+    table = read_release(original, release, quasi, domains, weights=counts)
     return score_table(table, release, k=k, class_column=class_column, weights=weights)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,20 +25,23 @@ def aggregate_cells(
     low: NDArray[np.int32],
     high: NDArray[np.int32],
     how: str,
+    weights: NDArray[np.int64] | None = None,
 ) -> Cells:
     """`how` is "mean" or "midpoint". A group of one value keeps it, as far as the type of the others allows.
 
     A group that mixes missing and present values is suppressed.
     IN  codes, boxes  (records,) the code of every record and the box it is in
     IN  low, high     (boxes,) the lowest and the highest code of every box
+    IN  weights       (records,) for how many each of them stands; None: one each
     """
     box_count = low.shape[0]
-    absent = codes == book.missing_code
-    present_codes, present_boxes = codes[~absent], boxes[~absent]
-    counts = np.bincount(present_boxes, minlength=box_count)
-    centre = _centres(book.numbers[present_codes], present_boxes, counts, how)
-    missing_counts = np.bincount(boxes[absent], minlength=box_count)
-    mixed = (missing_counts > 0) & (counts > 0)
+    pairs = _counted_pairs(codes, boxes, book.size, weights)
+    absent = pairs.codes == book.missing_code
+    present = _Pairs(pairs.codes[~absent], pairs.boxes[~absent], pairs.counts[~absent])
+    counts = np.bincount(present.boxes, weights=present.counts, minlength=box_count).astype(np.int64)
+    centre = _centres(book.numbers[present.codes], present, counts, how)
+    has_missing = np.bincount(pairs.boxes[absent], minlength=box_count) > 0
+    mixed = has_missing & (counts > 0)
     only_missing = counts == 0
     if book.scale is Scale.DATE:
         values = _as_dates(book, centre, only_missing)
@@ -46,7 +50,7 @@ def aggregate_cells(
         numbers = _within(_rounded(np.where(only_missing, 0.0, centre)), centre, book.numbers[low], book.numbers[high])
         values = _as_values(book, numbers, only_missing)
         if book.scale is Scale.INTEGER:
-            whole = _whole_centres(book, numbers, present_codes, present_boxes, low, high, how)
+            whole = _whole_centres(book, numbers, present, low, high, how)
             values = _with_whole(values, book.values.dtype, whole)
     exact = (book.texts if values.dtype == pl.String else book.values).gather(low).cast(values.dtype)
     values = pl.select(pl.when(pl.Series(low == high)).then(exact).otherwise(values)).to_series()
@@ -56,35 +60,49 @@ def aggregate_cells(
     return Cells(values, np.arange(box_count, dtype=np.int32), False)
 
 
-def _centres(
-    numbers: NDArray[np.float64], boxes: NDArray[np.int32], counts: NDArray[np.int64], how: str
-) -> NDArray[np.float64]:
+class _Pairs(NamedTuple):
+    """The distinct (box, code) pairs, by box and code: what is added up does not depend on the order of records."""
+
+    codes: NDArray[np.int32]
+    boxes: NDArray[np.int32]
+    counts: NDArray[np.int64]  # how many records each stands for
+
+
+def _counted_pairs(
+    codes: NDArray[np.int32], boxes: NDArray[np.int32], size: int, weights: NDArray[np.int64] | None
+) -> _Pairs:
+    keys, place = np.unique(boxes.astype(np.int64) * size + codes, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), weights=weights, minlength=keys.shape[0]).astype(np.int64)
+    return _Pairs((keys % size).astype(np.int32), (keys // size).astype(np.int32), counts)
+
+
+def _centres(numbers: NDArray[np.float64], pairs: _Pairs, counts: NDArray[np.int64], how: str) -> NDArray[np.float64]:
     """(boxes,) the mean or the middle of the numbers of each box; not a number for a box without any.
 
     A sum may be too large for a float though the centre is not: then it is made of smaller numbers. The usual way comes
     first, since the other one may differ in the last figure.
     """
-    centre = _plain_centres(numbers, boxes, counts, how)
+    centre = _plain_centres(numbers, pairs, counts, how)
     if np.isfinite(centre[counts > 0]).all():
         return centre
-    scale = 2.0 ** -int(numbers.shape[0]).bit_length()  # a power of two: nothing is rounded
+    scale = 2.0 ** -int(counts.sum()).bit_length()  # a power of two: nothing is rounded
     with np.errstate(over="ignore"):
-        smaller = _plain_centres(numbers * scale, boxes, counts, how) / scale
+        smaller = _plain_centres(numbers * scale, pairs, counts, how) / scale
     return np.where(np.isfinite(centre), centre, smaller)
 
 
 def _plain_centres(
-    numbers: NDArray[np.float64], boxes: NDArray[np.int32], counts: NDArray[np.int64], how: str
+    numbers: NDArray[np.float64], pairs: _Pairs, counts: NDArray[np.int64], how: str
 ) -> NDArray[np.float64]:
     box_count = counts.shape[0]
     centre: NDArray[np.float64]
     with np.errstate(invalid="ignore", over="ignore"):
         if how == "mean":
-            centre = np.bincount(boxes, weights=numbers, minlength=box_count) / counts
+            centre = np.bincount(pairs.boxes, weights=numbers * pairs.counts, minlength=box_count) / counts
         else:
             smallest, largest = np.full(box_count, np.inf), np.full(box_count, -np.inf)
-            np.minimum.at(smallest, boxes, numbers)
-            np.maximum.at(largest, boxes, numbers)
+            np.minimum.at(smallest, pairs.boxes, numbers)
+            np.maximum.at(largest, pairs.boxes, numbers)
             centre = (smallest + largest) / 2
     return centre
 
@@ -107,8 +125,7 @@ def _within(
 def _whole_centres(
     book: ColumnCodebook,
     numbers: NDArray[np.float64],
-    codes: NDArray[np.int32],
-    boxes: NDArray[np.int32],
+    pairs: _Pairs,
     low: NDArray[np.int32],
     high: NDArray[np.int32],
     how: str,
@@ -131,11 +148,13 @@ def _whole_centres(
         return {box: (integer_of[int(low[box])] + integer_of[int(high[box])]) // 2 for box in outside}
     wanted = np.zeros(low.shape[0], dtype=np.bool_)
     wanted[outside] = True
-    taken = wanted[boxes]
+    taken = wanted[pairs.boxes]
     totals, sizes = dict.fromkeys(outside, 0), dict.fromkeys(outside, 0)
-    for box, code in zip(boxes[taken].tolist(), codes[taken].tolist(), strict=True):
-        totals[box] += integer_of[code]
-        sizes[box] += 1
+    for box, code, count in zip(
+        *(line[taken].tolist() for line in (pairs.boxes, pairs.codes, pairs.counts)), strict=True
+    ):
+        totals[box] += integer_of[code] * count
+        sizes[box] += count
     return {box: totals[box] // sizes[box] for box in outside}
 
 

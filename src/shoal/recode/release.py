@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Boxes, Clustering
 from shoal.encode.codebook import Codebook, ColumnCodebook
-from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
+from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.kernels.boxes import group_bounds
 from shoal.recode.aggregate import aggregate_cells
 from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, suppressed_cells, tree_cells
@@ -46,21 +46,45 @@ def recode(
     options: RecodeOptions,
 ) -> pl.DataFrame:
     """The release: the columns of the input in their order, without the dropped ones, in the order of the records."""
-    boxes = _boxes(table, clustering)
-
-    def released_column(number: int) -> pl.Series:
-        cells, cell_of_record = _released_cells(table, codebook, clustering, boxes, options, number)
-        column = cells.gather(cell_of_record)
-        if clustering.suppressed is not None and clustering.suppressed.any():
-            text = column.cast(pl.String)
-            hidden = pl.Series(clustering.suppressed)
-            column = pl.select(pl.when(hidden).then(pl.lit(SUPPRESSED)).otherwise(text)).to_series()
-        return column.rename(table.attributes[number].name)
-
-    released = {column.name: column for column in on_threads(released_column, range(table.width))}
+    cells = released_cells(table, codebook, clustering, options)
+    released = {
+        one.name: column.rename(one.name)
+        for one, column in zip(table.attributes, on_threads(lambda one: one.column(), cells), strict=True)
+    }
     kept = [name for name in frame.columns if name not in set(dropped)]
     # named here: polars gives a new name to a column of a list whose name is empty
     return pl.DataFrame({name: released[name] if name in released else frame[name] for name in kept})
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedCells:
+    """The distinct released values of one quasi-identifier, and which of them each record has."""
+
+    values: pl.Series
+    of_record: NDArray[np.int32]
+
+    def column(self) -> pl.Series:
+        return self.values.gather(self.of_record)
+
+
+def released_cells(
+    table: EncodedTable,
+    codebook: Codebook,
+    clustering: Clustering,
+    options: RecodeOptions,
+    weights: NDArray[np.int64] | None = None,
+) -> list[ReleasedCells]:
+    """What is released of every quasi-identifier; with `weights` a record stands for so many equal ones."""
+    boxes = _boxes(table, clustering)
+
+    def of_attribute(number: int) -> ReleasedCells:
+        values, cell = _released_cells(table, codebook, clustering, boxes, options, number, weights)
+        if clustering.suppressed is not None and clustering.suppressed.any():
+            values = pl.concat([values.cast(pl.String), pl.Series([SUPPRESSED])])
+            cell = np.where(clustering.suppressed, len(values) - 1, cell).astype(np.int32)
+        return ReleasedCells(values, cell)
+
+    return on_threads(of_attribute, range(table.width))
 
 
 def hidden_records(
@@ -95,6 +119,7 @@ def _released_cells(
     boxes: Boxes,
     options: RecodeOptions,
     number: int,
+    weights: NDArray[np.int64] | None = None,
 ) -> tuple[pl.Series, NDArray[np.int32]]:
     """The distinct released values of one attribute, and which of them each record has if it is not suppressed."""
     if clustering.attribute_groups is not None:
@@ -102,7 +127,7 @@ def _released_cells(
         boxes = tight_boxes(table, clustering.attribute_groups[number])
     attribute, tight = table.attributes[number], clustering.boxes is None
     recoding = options.of(attribute.name)
-    cells = _cells(table, number, attribute, codebook.columns[number], boxes, tight, recoding)
+    cells = _cells(table, number, codebook.columns[number], boxes, tight, recoding, weights)
     if recoding in SUPPRESSIONS:
         cells = suppressed_cells(cells, _exact_boxes(table, boxes, number, recoding == "value-suppression"))
     return cells.values, cells.cell_of_box[boxes.box_of_record]
@@ -130,13 +155,14 @@ def tight_boxes(table: EncodedTable, groups: NDArray[np.int32]) -> Boxes:
 def _cells(
     table: EncodedTable,
     number: int,
-    attribute: EncodedAttribute,
     book: ColumnCodebook,
     boxes: Boxes,
     tight: bool,
     recoding: str,
+    weights: NDArray[np.int64] | None,
 ) -> Cells:
     """The released values of one attribute."""
+    attribute = table.attributes[number]
     low, high = boxes.low[number], boxes.high[number]
     count = low.shape[0]
     if attribute.name in boxes.labels:
@@ -147,7 +173,7 @@ def _cells(
     if attribute.kind is Kind.INTERVAL:
         if tight and recoding in ("mean", "midpoint") and book.scale is not Scale.ORDERED:
             codes = table.codes[number][table.row_of_record]
-            return aggregate_cells(book, codes, boxes.box_of_record, low, high, recoding)
+            return aggregate_cells(book, codes, boxes.box_of_record, low, high, recoding, weights)
         return interval_cells(book, low, high)
     if tight:
         codes = table.codes[number][table.row_of_record]

@@ -113,10 +113,12 @@ def make_domains(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     missing: Collection[str] = (),
     coded: Mapping[str, CodedColumn] | None = None,
+    weights: CountArray | None = None,
 ) -> dict[str, Domain]:
     """The domains of the given attributes. Raises InputError with the problems of all columns.
 
-    `coded` are columns of the original as numbers, where the caller has them already.
+    `coded` are columns of the original as numbers, where the caller has them already. With `weights` each row of the
+    original stands for so many records.
     """
 
     def make(attribute: Attribute) -> Domain | InputError:
@@ -125,7 +127,7 @@ def make_domains(
             return InputError(Problem("unknown-column", "the original has no such column", name))
         try:
             return make_domain(
-                original[name], attribute, (hierarchies or {}).get(name), missing, (coded or {}).get(name)
+                original[name], attribute, (hierarchies or {}).get(name), missing, (coded or {}).get(name), weights
             )
         except InputError as error:
             return error
@@ -143,15 +145,16 @@ def make_domain(
     hierarchy: Hierarchy | None = None,
     missing: Collection[str] = (),
     coded: CodedColumn | None = None,
+    weights: CountArray | None = None,
 ) -> Domain:
-    """The domain of one original column."""
+    """The domain of one original column; with `weights` each of its rows stands for so many records."""
     if coded is not None and column.dtype == pl.String:
         texts, codes = coded.values, coded.codes
     else:
         texts, codes = text_codes(column)
     if not isinstance(column.dtype, TEXT_LIKE):
         missing = ()  # a column with a type says by a null what is missing
-    counts = np.bincount(codes, minlength=len(texts))
+    counts = np.bincount(codes, weights=weights, minlength=len(texts)).astype(np.int64)
     absent = is_missing_text(texts, missing, attribute.scale).to_numpy()
     present = texts.filter(pl.Series(~absent))
     positions = _positions(present, attribute, hierarchy)

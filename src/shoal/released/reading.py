@@ -7,6 +7,8 @@ number, same order), three things are settled with the original values:
 - a label with two meanings means the lowest node that covers;
 - a released number that is not the original number (a mean, a midpoint) loses the range of its class's originals;
 - a cell that does not cover its record's original value counts as a full loss for that record, and is reported.
+
+Both tables may be counted: then each row stands for so many records that are equal before and after.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -43,13 +45,13 @@ class ReadColumn:
     original: CodeArray | None  # (rows,) code of the original value, if the rows belong together
     not_covering: int  # cells that do not cover the original value
     aggregated: int  # cells with a number that stands for several original numbers
+    weights: CountArray | None = None  # (rows of the release,) how many records each row stands for; None: one
 
     @property
     def unreadable(self) -> int:
         if not self.cells.unreadable.any():
             return 0
-        counts = np.bincount(self.codes, minlength=self.cells.loss.shape[0])
-        return int(counts[self.cells.unreadable].sum())
+        return _weight_of(self.cells.unreadable[self.codes], self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,7 @@ class ReadTable:
     class_row: NDArray[np.int64]  # (classes,) one row of each class
     suppressed_classes: BoolArray  # every quasi-identifier is suppressed
     aligned: bool
+    weights: CountArray | None = None  # (rows,) how many records each row stands for; None: one
 
     @property
     def classes(self) -> int:
@@ -82,25 +85,42 @@ def read_release(
     domains: Mapping[str, Domain],
     *,
     same_order: bool = True,
+    weights: CountArray | None = None,
 ) -> ReadTable:
     """Read the quasi-identifiers of a release.
 
-    Rows are taken to belong together when both tables have as many, unless `same_order` says that they do not.
+    Rows are taken to belong together when both tables have as many, unless `same_order` says that they do not. With
+    `weights` both tables are counted.
     """
     _check(original, release, quasi, domains)
     aligned = same_order and original.height == release.height
     coded = text_codes_of(release, quasi)
     class_of_row, sizes, row = group_rows([coded[name][1] for name in quasi], release.height)
+    if weights is not None:
+        sizes = np.bincount(class_of_row, weights=weights).astype(np.int64)
 
     def read(name: str) -> ReadColumn:
         before = original[name] if aligned else None
-        return _read_column(domains[name], *coded[name], before, class_of_row, sizes, row)
+        return _read_column(domains[name], *coded[name], before, _ClassesOfRows(class_of_row, sizes, row, weights))
 
     columns = dict(zip(quasi, on_threads(read, quasi), strict=True))
     hidden = np.ones(sizes.shape[0], dtype=np.bool_)
     for column in columns.values():
         hidden &= column.cells.suppressed[column.text_of_class]
-    return ReadTable(columns, original.height, release.height, class_of_row, sizes, row, hidden, aligned)
+    records = (original.height, release.height) if weights is None else (int(weights.sum()), int(weights.sum()))
+    return ReadTable(columns, *records, class_of_row, sizes, row, hidden, aligned, weights)
+
+
+class _ClassesOfRows(NamedTuple):
+    of_row: CodeArray
+    sizes: CountArray
+    row: NDArray[np.int64]  # (classes,) one row of each
+    weights: CountArray | None
+
+
+def _weight_of(chosen: BoolArray, weights: CountArray | None) -> int:
+    """How many records the chosen rows stand for."""
+    return int(chosen.sum() if weights is None else weights[chosen].sum())
 
 
 def _check(original: pl.DataFrame, release: pl.DataFrame, quasi: Sequence[str], domains: Mapping[str, Domain]) -> None:
@@ -189,15 +209,15 @@ def _read_column(
     texts: pl.Series,
     codes: CodeArray,
     original: pl.Series | None,
-    class_of_row: CodeArray,
-    sizes: CountArray,
-    row: NDArray[np.int64],
+    classes: _ClassesOfRows,
 ) -> ReadColumn:
+    class_of_row, sizes, row, weights = classes
     text = codes[row]
     if original is None:
         cells = read_cells(domain, texts)
         cells = _unread_means(domain, cells)
-        return ReadColumn(domain, cells, codes, text, cells.loss[text], cells.first[text], cells.last[text], None, 0, 0)
+        loss, first, last = cells.loss[text], cells.first[text], cells.last[text]
+        return ReadColumn(domain, cells, codes, text, loss, first, last, None, 0, 0, weights)
     values = domain.encode(original)
     pair_text, pair_value = _distinct_pairs(codes, values, domain.missing_code + 1)
     observed = Observed(*_extremes(pair_text, pair_value, len(texts)))
@@ -215,10 +235,12 @@ def _read_column(
     wrong = 0
     if not (cells.covers(domain, pair_text, pair_value) | means[pair_text]).all():
         astray = ~(cells.covers(domain, codes, values) | means[codes])
-        wrong = int(astray.sum())
-        bad = np.bincount(class_of_row[astray], minlength=sizes.shape[0])
+        wrong = _weight_of(astray, weights)
+        held = None if weights is None else weights[astray]
+        bad = np.bincount(class_of_row[astray], weights=held, minlength=sizes.shape[0])
         loss = (loss * (sizes - bad) + bad) / sizes
-    return ReadColumn(domain, cells, codes, text, loss, first, last, values, wrong, int(sizes[aggregated].sum()))
+    means_shown = int(sizes[aggregated].sum())
+    return ReadColumn(domain, cells, codes, text, loss, first, last, values, wrong, means_shown, weights)
 
 
 def _means(domain: Domain, cells: Cells, observed: Observed) -> BoolArray:

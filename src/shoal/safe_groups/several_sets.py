@@ -184,6 +184,6 @@ def _sub_table(table: EncodedTable, attributes: list[int], records: NDArray[np.i
         attributes=tuple(table.attributes[number] for number in attributes),
         codes=np.ascontiguousarray(codes, dtype=np.int32),
         weights=weights.astype(np.int64),
-        row_of_record=row_of_record.astype(np.int32).reshape(-1),
+        record_rows=row_of_record.astype(np.int32).reshape(-1),
         columns=table.columns if records is None else _some_records(table, records),
     )

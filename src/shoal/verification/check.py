@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy
@@ -67,23 +68,28 @@ def verify_release(
     population: pl.DataFrame | None = None,
     missing: Sequence[str] = (),
     scales: Mapping[str, Scale] | None = None,
+    counts: NDArray[np.int64] | None = None,
 ) -> Verification:
     """Check every model on the classes of a released table.
 
     `hidden` has columns that are not released but that a model counts, such as persons, row by row as in the
     release. `orders` (values from low to high) and `hierarchies` are for the distances of t-closeness and for
     cells that k-map has to read; `population` is the table of k-map. `missing` are texts that mean a missing value,
-    besides the empty one and `NaN`; `scales` are those of columns whose values do not tell.
+    besides the empty one and `NaN`; `scales` are those of columns whose values do not tell. With `counts` the release
+    is given as distinct rows, each of which stands for so many records: every verdict is the same.
     """
     problems = _problems(release, quasi, models, hidden, suppression_limit)
     if problems:
         raise InputError(problems)
     suppressed = fully_suppressed(release, quasi)
-    exempt = bool(suppressed.any() and suppressed.mean() <= suppression_limit)
+    records = release.height if counts is None else int(counts.sum())
+    hidden_records = int(suppressed.sum() if counts is None else counts[suppressed].sum())
+    exempt = bool(hidden_records and hidden_records / records <= suppression_limit)
 
     def judge(exempt: bool) -> Verification:
         checked = ~suppressed if exempt else np.ones(release.height, dtype=np.bool_)
-        classes = find_classes(release.filter(pl.Series(checked)) if exempt else release, quasi)
+        weights = counts[checked] if counts is not None else None
+        classes = find_classes(release.filter(pl.Series(checked)) if exempt else release, quasi, weights)
         evidence = Evidence(
             release,
             tuple(quasi),
@@ -95,14 +101,15 @@ def verify_release(
             population,
             tuple(missing),
             scales or {},
+            counts,
         )
         checks = _checks(models, evidence)
         return Verification(
             passed=all(check.passed for check in checks),
-            records=release.height,
+            records=records,
             classes=classes.count,
             smallest_class=int(classes.sizes.min()) if classes.count else None,
-            suppressed_records=int(suppressed.sum()),
+            suppressed_records=hidden_records,
             suppressed_exempt=exempt,
             checks=checks,
         )

@@ -1,5 +1,6 @@
 """The equivalence classes of a released table, built from the released values and nothing else.
 
+A release may also be given counted: its distinct rows, each with the number of records that it stands for.
 Two records are in one class when they agree in every quasi-identifier. A null is a value of its own: it equals only
 another null, never "anything", so missing values cannot make a class look larger than it is.
 """
@@ -17,11 +18,12 @@ from shoal.tables.distinct import text_codes
 from shoal.tables.scales import TEXT_LIKE, is_missing
 
 SUPPRESSED = "*"
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Classes:
-    """A class number (0..count-1) for every record, and the size of every class."""
+    """A class number (0..count-1) for every record (or counted row), and how many records every class has."""
 
     of_record: NDArray[np.int64]
     sizes: NDArray[np.int64]
@@ -31,18 +33,29 @@ class Classes:
         return int(self.sizes.shape[0])
 
 
-def find_classes(release: pl.DataFrame, quasi: Sequence[str]) -> Classes:
-    """One group-by over the released values; floats are compared as they are written."""
+def find_classes(release: pl.DataFrame, quasi: Sequence[str], counts: Counts | None = None) -> Classes:
+    """One group-by over the released values; floats are compared as they are written.
+
+    IN  counts  (rows,) for how many records each row stands; None: one each
+    """
     if release.height == 0:
         return Classes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     if not quasi:
-        return Classes(np.zeros(release.height, dtype=np.int64), np.array([release.height], dtype=np.int64))
+        whole = release.height if counts is None else int(counts.sum())
+        return Classes(np.zeros(release.height, dtype=np.int64), np.array([whole], dtype=np.int64))
     keys = pl.DataFrame({f"q{number}": _comparable(release[name]) for number, name in enumerate(quasi)})
     grouped = keys.with_row_index("record").group_by(pl.exclude("record"), maintain_order=True).agg("record")
     sizes = grouped["record"].list.len().to_numpy().astype(np.int64)
     of_record = np.empty(release.height, dtype=np.int64)
     of_record[grouped["record"].explode().to_numpy()] = np.repeat(np.arange(sizes.shape[0]), sizes)
-    return Classes(of_record, sizes)
+    return Classes(of_record, sizes if counts is None else _added_up(of_record, counts, sizes.shape[0]))
+
+
+def _added_up(places: Counts, counts: Counts, size: int) -> Counts:
+    """(size,) the sum of the counts at each place; whole numbers, which floats would not hold beyond 2^53."""
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, places, counts)
+    return total
 
 
 def _comparable(column: pl.Series) -> pl.Series:
@@ -100,15 +113,26 @@ def value_numbers(column: pl.Series, missing: Sequence[str] = ()) -> tuple[NDArr
     return numbers.fill_null(missing_number).to_numpy(), distinct
 
 
-def count_values(classes: Classes, numbers: NDArray[np.int64], distinct: int) -> ValueCounts:
+def count_values(
+    classes: Classes, numbers: NDArray[np.int64], distinct: int, weights: Counts | None = None
+) -> ValueCounts:
     """The histogram of a column in every class, as sorted (class, value, count) entries."""
-    keys, counts = _counted(classes.of_record * max(1, distinct) + numbers)
-    totals = np.bincount(numbers, minlength=distinct)
-    return ValueCounts(keys // max(1, distinct), keys % max(1, distinct), counts, totals)
+    keys, counts = _counted(classes.of_record * max(1, distinct) + numbers, weights)
+    return ValueCounts(
+        keys // max(1, distinct), keys % max(1, distinct), counts, total_counts(numbers, distinct, weights)
+    )
 
 
-def _counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def total_counts(numbers: NDArray[np.int64], distinct: int, weights: Counts | None = None) -> Counts:
+    """(distinct,) how many records have each value."""
+    return np.bincount(numbers, minlength=distinct) if weights is None else _added_up(numbers, weights, distinct)
+
+
+def _counted(keys: NDArray[np.int64], weights: Counts | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct numbers in rising order, and how often each occurs; polars sorts on all threads."""
+    if weights is not None:
+        distinct, place = np.unique(keys, return_inverse=True)
+        return distinct, _added_up(place.reshape(-1), weights, distinct.shape[0])
     keys = pl.Series(keys).sort().to_numpy()
     starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
     return keys[starts], np.diff(starts, append=keys.shape[0])

@@ -13,7 +13,7 @@ from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.forms import DIGEST_MARK, value_digest
 from shoal.tables.schema import Scale
-from shoal.verification.classes import Classes, ValueCounts, count_values, find_classes, value_numbers
+from shoal.verification.classes import Classes, ValueCounts, count_values, find_classes, total_counts, value_numbers
 from shoal.verification.reading import Knowledge
 
 
@@ -24,7 +24,8 @@ class Evidence:
     `hidden` holds columns that the release does not show but that a model counts (persons); same rows as the
     release. `orders` and `hierarchies` are for the distances of sensitive values. `checked` says which records the
     classes are made of; the others are exempt, but distributions of the whole table include them. `missing` are texts
-    that mean a missing value, besides the usual ones. `scales` are those of columns whose values do not tell.
+    that mean a missing value, besides the usual ones. `scales` are those of columns whose values do not tell. With
+    `weights` the release is counted: each of its rows stands for so many records.
     """
 
     release: pl.DataFrame
@@ -37,6 +38,7 @@ class Evidence:
     population: pl.DataFrame | None = None
     missing: tuple[str, ...] = ()
     scales: Mapping[str, Scale] = field(default_factory=dict)
+    weights: NDArray[np.int64] | None = None
     _numbers: dict[str, tuple[NDArray[np.int64], pl.Series]] = field(default_factory=dict)  # several models may
     _counts: dict[str, ValueCounts] = field(default_factory=dict)  # look at one column: what was found is kept
 
@@ -64,7 +66,11 @@ class Evidence:
         """The classes over some of the quasi-identifiers."""
         if set(names) == set(self.quasi):
             return self.classes
-        return find_classes(self.release.filter(pl.Series(self.checked)), names)
+        return find_classes(self.release.filter(pl.Series(self.checked)), names, self._checked_weights)
+
+    @property
+    def _checked_weights(self) -> NDArray[np.int64] | None:
+        return None if self.weights is None else self.weights[self.checked]
 
     def counts(self, name: str, classes: Classes | None = None) -> ValueCounts:
         """The histogram of a column in every class; its totals are over all records of the release."""
@@ -76,8 +82,8 @@ class Evidence:
 
     def _count(self, name: str, classes: Classes) -> ValueCounts:
         numbers, distinct = self.numbers(name)
-        found = count_values(classes, numbers[self.checked], len(distinct))
-        return replace(found, totals=np.bincount(numbers, minlength=len(distinct)))
+        found = count_values(classes, numbers[self.checked], len(distinct), self._checked_weights)
+        return replace(found, totals=total_counts(numbers, len(distinct), self.weights))
 
     def number_of_value(self, name: str, value: str) -> int:
         """The number of a named value, given as its text or as a digest. Raises InputError if the release lacks it."""

@@ -30,7 +30,7 @@ def make_tables() -> tuple[EncodedTable, int]:
         everyone,
         codes=codes,
         weights=np.ones(60, dtype=np.int64),
-        row_of_record=np.arange(60, dtype=np.int32),
+        record_rows=np.arange(60, dtype=np.int32),
         population=everyone.record_codes,
     )
     return sample, 60

@@ -68,5 +68,5 @@ def _with_label(table: EncodedTable, class_column: str) -> EncodedTable:
         attributes=(*table.attributes, attribute),
         codes=np.ascontiguousarray(np.vstack([table.codes[:, rows], labels[np.newaxis]]).astype(np.int32)),
         weights=weights.astype(np.int64),
-        row_of_record=row_of_record.astype(np.int32),
+        record_rows=row_of_record.astype(np.int32),
     )

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from shoal.algorithms.base import Algorithm, Clustering, Context
+from shoal.algorithms.base import Algorithm, Clustering, Context, RowClustering
 from shoal.algorithms.shoal.compile_search import begin_compiling, end_compiling
 from shoal.algorithms.shoal.construct import classed_groups, grown_groups, total_energy
 from shoal.algorithms.shoal.levels import Prices
@@ -54,6 +54,7 @@ class Shoal(Algorithm):
     name: ClassVar[str] = "shoal"
     title: ClassVar[str] = "first groups from classes or growth, then annealing and rebuilding: the least loss"
     citation: ClassVar[str] = "this project"
+    takes_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.effort, str) and self.effort not in _EFFORTS:
@@ -74,14 +75,35 @@ class Shoal(Algorithm):
         """On the first run on a machine, a second process compiles the kernels of the refinement."""
         begin_compiling()
 
+    def looks_at(self) -> tuple[str, ...]:
+        return () if self.class_column is None else (self.class_column,)
+
+    def deals_rows(self, requirement: Requirement) -> bool:
+        """Models look at records, as do the objectives that need more of them than their row."""
+        return requirement.size_only and self.objective not in ("class", "squares")
+
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
-        if table.records < requirement.k:
-            message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
-            raise RequirementError(Problem("too-few-records", message))
+        _refuse_too_few(table, requirement)
         if self.objective == "squares":
             return self._with_small_squares(table, requirement, context)
-        safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         target = objective_table(table, self.objective, self.class_column)
+        problem, found = self._found(table, target, requirement, context)
+        groups = record_groups(problem, found.item_group, target.row_of_record)
+        return Clustering(groups, lower_bound=found.lower_bound, details=found.details)
+
+    def cluster_rows(self, table: EncodedTable, requirement: Requirement, context: Context) -> RowClustering | None:
+        if not self.deals_rows(requirement):
+            return None
+        _refuse_too_few(table, requirement)
+        target = objective_table(table, self.objective)
+        found = self._found(table, target, requirement, context)[1]
+        return replace(found, item_group=renumber(found.item_group))
+
+    def _found(
+        self, table: EncodedTable, target: EncodedTable, requirement: Requirement, context: Context
+    ) -> tuple[SearchProblem, RowClustering]:
+        """The items and their groups; `target` is the table whose loss is the objective."""
+        safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
         schedule = make_schedule(problem, self.steps)
         free = replace(problem, safety=None)
@@ -98,11 +120,8 @@ class Shoal(Algorithm):
         )
         context.report(1.0, loss=energy / problem.scale)
         notes = [_STOPPED] if context.stop.asked else []
-        return Clustering(
-            record_groups(problem, group, target.row_of_record),
-            lower_bound=bound.value,
-            details={"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes},
-        )
+        details = {"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes}
+        return problem, RowClustering(problem.item_row, problem.item_weight, group, bound.value, details)
 
     def _with_small_squares(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         """Groups for a release of means; models besides k are left to the repair."""
@@ -161,6 +180,12 @@ class Shoal(Algorithm):
                 best = min(best, (group, energy), key=lambda one: one[1])
                 context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=best[1] / problem.scale)
         return best
+
+
+def _refuse_too_few(table: EncodedTable, requirement: Requirement) -> None:
+    if table.records < requirement.k:
+        message = f"the table has {table.records} records, fewer than a group needs ({requirement.k})"
+        raise RequirementError(Problem("too-few-records", message))
 
 
 def _bound(

@@ -42,20 +42,20 @@ _PLAIN_LETTER_BESIDE = re.compile(f"[A-Za-z][{_WORD_LETTER}]|[{_WORD_LETTER}][A-
 def read_utf8(path: Path, encoding: str | None) -> tuple[Bytes, str]:
     """The text of a file as UTF-8 bytes without a mark, and the name of the encoding it was written in."""
     raw = _read_bytes(path)
-    found = encoding if encoding is not None else _encoding_by_mark(raw)
+    found = encoding if encoding is not None else encoding_by_mark(raw)
     checked = found is None and _is_valid(raw, "utf-8")
     if found is None:
         found = "utf-8" if checked else _plausible_single_byte(raw)
-    if _is_utf8(found):
+    if is_utf8(found):
         if not checked and not _is_valid(raw, "utf-8"):
-            raise InputError(_undecodable(found))
+            raise InputError(undecodable(found))
         start = len(codecs.BOM_UTF8) if raw[:3] == codecs.BOM_UTF8 else 0
         return np.frombuffer(raw, dtype=np.uint8)[start:], "utf-8-sig" if start else "utf-8"
     try:
         text = str(raw, found)
         return np.frombuffer(text.removeprefix("\ufeff").encode("utf-8"), dtype=np.uint8), found
     except UnicodeError:
-        raise InputError(_undecodable(found)) from None
+        raise InputError(undecodable(found)) from None
     except LookupError:  # known to Python, but not for text, such as base64
         raise InputError(_unknown_encoding(found)) from None
 
@@ -75,14 +75,14 @@ def _read_bytes(path: Path) -> bytes:
         ) from None
 
 
-def _is_utf8(name: str) -> bool:
+def is_utf8(name: str) -> bool:
     try:
         return codecs.lookup(name).name in ("utf-8", "utf-8-sig", "ascii")
     except LookupError:
         raise InputError(_unknown_encoding(name)) from None
 
 
-def _encoding_by_mark(raw: bytes) -> str | None:
+def encoding_by_mark(raw: bytes) -> str | None:
     head = raw[:4]
     return next((name for mark, name in _MARKS if head.startswith(mark)), None)
 
@@ -104,12 +104,12 @@ def _is_valid(raw: bytes, encoding: str) -> bool:
 def _plausible_single_byte(raw: bytes) -> str:
     """'cp1252' if the bytes look like words in it, else an error."""
     if _UTF8_SEQUENCE.search(raw) or _CONTROL.search(raw) or not _is_valid(raw, "cp1252"):
-        raise InputError(_undecodable("utf-8"))
+        raise InputError(undecodable("utf-8"))
     text = str(raw, "cp1252")
     special = len(_SPECIAL.findall(text))
     explained = len(_LETTER_IN_WORD.findall(text)) + len(_SIGN.findall(text))
     if explained < special or not _PLAIN_LETTER_BESIDE.search(text):
-        raise InputError(_undecodable("utf-8"))
+        raise InputError(undecodable("utf-8"))
     return "cp1252"
 
 
@@ -118,6 +118,6 @@ def _unknown_encoding(name: str) -> Problem:
     return Problem("unknown-encoding", f"the encoding '{name}' is not known", hint=hint)
 
 
-def _undecodable(encoding: str) -> Problem:
+def undecodable(encoding: str) -> Problem:
     hint = "save it as UTF-8, or name its encoding, e.g. cp1252 or latin-1"
     return Problem("undecodable", f"the file holds bytes that are not text in {encoding}", hint=hint)

@@ -86,7 +86,7 @@ class CsvReading:
         fits = form == (delimiter, quote) and not found.needs_rewriting
         coded: dict[str, CodedColumn] = {}
         if not fits or frame is None or frame.shape != (found.records, found.width):
-            frame = _read_records(data, found, delimiter, quote)
+            frame = read_records(data, found, delimiter, quote)
         elif header and self._coded.result()[0] == names:
             coded = self._coded.result()[1]
         frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
@@ -118,13 +118,13 @@ def _names(
 
     if found.records == 0:
         raise InputError(Problem("empty-file", f"'{path}' is empty", hint="a header line and records are needed"))
-    problems = _form_problems(found)
+    problems = form_problems(found)
     if found.stray or found.unclosed_line:
         raise InputError(problems)  # it is not known where cells begin and end, so the names are not known either
     first = first_record(data, found, delimiter, quote)
     header = options.header if options.header is not None else looks_like_header(first)
     names = first if header else [f"column_{number}" for number in range(1, found.width + 1)]
-    problems += _header_problems(names, options.header)
+    problems += header_problems(names, options.header)
     if found.records == 1 and header:
         hint = "if the first line is a record and not the names, say that there is no header"
         problems.append(Problem("no-records", f"'{path}' has a header but no records", hint=hint))
@@ -153,7 +153,7 @@ def _unreadable(path: Path, error: OSError | ValueError) -> Problem:
     return Problem("unreadable", f"'{path}' cannot be read: {reason}", hint="check its permissions")
 
 
-def _form_problems(found: Scan) -> list[Problem]:
+def form_problems(found: Scan) -> list[Problem]:
     problems = []
     if found.ragged:
         message = f"{found.ragged} records do not have {found.width} cells like the first; the first is in line "
@@ -171,7 +171,7 @@ def _form_problems(found: Scan) -> list[Problem]:
     return problems
 
 
-def _header_problems(names: Sequence[str], header: bool | None) -> list[Problem]:
+def header_problems(names: Sequence[str], header: bool | None) -> list[Problem]:
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -188,11 +188,11 @@ def first_record(data: Bytes, found: Scan, delimiter: str, quote: str) -> list[s
     from shoal.tables.formats.csv.scan import scan
 
     line = data[found.first_record_start : found.first_record_end]
-    cells = _read_records(line, scan(line, delimiter, quote), delimiter, quote).row(0)
+    cells = read_records(line, scan(line, delimiter, quote), delimiter, quote).row(0)
     return ["" if cell is None else str(cell) for cell in cells]
 
 
-def _read_records(data: Bytes, found: Scan, delimiter: str, quote: str) -> pl.DataFrame:
+def read_records(data: Bytes, found: Scan, delimiter: str, quote: str) -> pl.DataFrame:
     """Every record of a well-formed text, read by polars; columns are named by their number."""
     from shoal.tables.formats.csv.scan import rewrite
 
