@@ -183,7 +183,7 @@ def test_is_what_the_formulas_say() -> None:
         k = int(random.integers(2, 6))
         table = random_table(random, int(random.integers(2 * k, 40)))
         if table.rows > 1:
-            plain = lower_bound(table, k, Context(threads=2), price_steps=0)
+            plain = lower_bound(table, k, Context(threads=2), effort=0)
             assert plain.value == pytest.approx(plain_bound(table, k), abs=1e-9)
             assert lower_bound(table, k).value >= plain.value
 

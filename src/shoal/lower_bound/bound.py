@@ -25,7 +25,7 @@ from shoal.encode.blocked_rows import blocked_rows
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.items import SearchProblem, make_problem
 from shoal.kernels.nearest_records import BlockedRows, fill_blocks, nearest_records
-from shoal.lower_bound.prices import STEPS, applies, record_prices
+from shoal.lower_bound.prices import applies, record_prices
 from shoal.lower_bound.smallest_boxes import smallest_boxes
 
 EXACT_ROWS = 60_000
@@ -58,12 +58,13 @@ def lower_bound(
     suppression: bool = False,
     exact_rows: int = EXACT_ROWS,
     sample: int = SAMPLE,
-    price_steps: int = STEPS,
+    effort: float = 1.0,
 ) -> LowerBound:
     """No partition of the table into groups of at least k records has a lower GCP (with attribute weights).
 
     With `suppression` this also holds if any records are left out of the groups and lose everything. `problem` is the
-    table as the search sees it, if the caller has that already. `price_steps` is the effort for prices, 0 for none.
+    table as the search sees it, if the caller has that already. `effort` is that for prices: 1 is the
+    default, 0 is none.
     """
     context = context or Context()
     if k < 2 or table.rows < 2:
@@ -80,8 +81,8 @@ def lower_bound(
         ceiling = float(table.attribute_weights.sum()) if suppression else np.inf  # nothing costs more than suppression
         value = float((np.minimum(per_record, ceiling) * rows.weights).sum()) / (table.records * table.width)
         method = "smallest boxes with shared slack"
-        if price_steps > 0 and applies(table):
-            prices = record_prices(table, k, context, boxes, ceiling, price_steps)
+        if effort > 0 and applies(table):
+            prices = record_prices(table, k, context, boxes, ceiling, effort)
             priced = float((prices * table.weights).sum()) / (table.records * table.width) - _ROUNDING
             value, method = max((value, method), (priced, "prices of records"))
         return LowerBound(max(0.0, value - 1e-12), method, 1.0, table.rows)

@@ -22,16 +22,32 @@ from shoal.lower_bound.kernels.price_classes import classes_at_levels
 from shoal.lower_bound.kernels.prices import Family, cut_listed, sweep
 from shoal.lower_bound.smallest_boxes import choices_of_levels
 
-STEPS = 300_000_000
-_ROUNDS = 24
-_REPEATS = 10  # passes over the list in a round
 _LARGEST, _SMALLEST = 0.5, 0.005  # raises, as parts of the mean price at the start
 _SHORT = 6  # the first rounds are short and each ends with a full sweep, as the list is not good yet
 _PIECES = 16
 _ROOM = 400_000  # boxes that one sweep can add to the list
-_PATIENCE = 6  # rounds that a box stays on the list without being cut
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """How much is done to raise the prices. `steps` are entries looked at: once they are used up, it ends."""
+
+    rounds: int
+    repeats: int  # passes over the list in a round
+    between: int  # rounds from one full sweep to the next
+    patience: int  # rounds that a box stays on the list without being cut
+    steps: int
+
+
+def make_ascent(effort: float, k: int) -> Ascent:
+    """The ascent of a run: 1 is the default effort, 15 the high one. Sweeps take longer the larger k is."""
+    rounds = max(12, min(48, round(24 * effort**0.2)))
+    steps = int(500_000_000 * effort)
+    if effort >= 4:
+        return Ascent(rounds, repeats=10, between=2, patience=20, steps=steps)
+    return Ascent(rounds, repeats=10 if k <= 25 else 5, between=3, patience=9, steps=steps)
 
 
 @dataclass
@@ -54,12 +70,13 @@ def applies(table: EncodedTable) -> bool:
 
 
 def record_prices(
-    table: EncodedTable, k: int, context: Context, start: FloatArray, ceiling: float = np.inf, steps: int = STEPS
+    table: EncodedTable, k: int, context: Context, start: FloatArray, ceiling: float = np.inf, effort: float = 1.0
 ) -> FloatArray:
     """(rows,) a price for each record of a row, none above `ceiling`; `start` is where to begin, any numbers.
 
     All are minus infinity if the steps do not suffice for a single sweep.
     """
+    ascent = make_ascent(effort, k)
     family = make_family(table, k, context)
     state = _State(
         prices=np.minimum(start, ceiling),
@@ -75,8 +92,8 @@ def record_prices(
     done, number, raised = 0.0, 0, 0.0
     while True:
         ending = done >= 1.0 or context.stop.asked
-        if number <= _SHORT or number % _PATIENCE == 0 or ending:
-            if not _sweep_all(family, state, raised, number, 2 * steps, context):
+        if number <= _SHORT or number % ascent.between == 0 or ending:
+            if not _sweep_all(family, state, raised, number, 2 * ascent.steps, context):
                 return best
             if state.prices @ table.weights > best @ table.weights:
                 best = state.prices.copy()
@@ -84,8 +101,8 @@ def record_prices(
             return best
         number += 1
         raised = mean * _LARGEST * (_SMALLEST / _LARGEST) ** done
-        _raise_and_cut(family, state, raised, number, ceiling)
-        done = max(number / _ROUNDS, state.steps / steps)
+        _raise_and_cut(family, state, ascent, raised, number, ceiling)
+        done = max(number / ascent.rounds, state.steps / max(1, ascent.steps))
 
 
 def make_family(table: EncodedTable, k: int, context: Context) -> Family:
@@ -115,18 +132,18 @@ def make_family(table: EncodedTable, k: int, context: Context) -> Family:
     )
 
 
-def _raise_and_cut(family: Family, state: _State, raised: float, number: int, ceiling: float) -> None:
+def _raise_and_cut(family: Family, state: _State, ascent: Ascent, raised: float, number: int, ceiling: float) -> None:
     """Some passes over the list, each after a raise of all prices."""
     holds = np.full(state.listed.shape[0], -np.inf)
     risen = 0.0
-    for repeat in range(2 if number <= _SHORT else _REPEATS):
+    for repeat in range(2 if number <= _SHORT else ascent.repeats):
         state.prices += raised
         np.minimum(state.prices, ceiling, out=state.prices)
         risen += raised
         state.steps += cut_listed(
             family, state.prices, state.listed, risen, holds, state.last_cut, number, repeat % 2 == 1
         )
-    kept = state.last_cut > number - _PATIENCE
+    kept = state.last_cut > number - ascent.patience
     state.listed, state.last_cut = state.listed[kept], state.last_cut[kept]
 
 

@@ -116,7 +116,7 @@ class Shoal(Algorithm):
             return group, energy
 
         bound, (group, energy) = context.both(
-            lambda: _bound(table, requirement, context, problem if target is table else None), searched
+            lambda: _bound(table, requirement, context, self.steps, problem if target is table else None), searched
         )
         context.report(1.0, loss=energy / problem.scale)
         notes = [_STOPPED] if context.stop.asked else []
@@ -129,7 +129,7 @@ class Shoal(Algorithm):
 
         check_numbers(table)
         bound, (groups, square) = context.both(
-            lambda: _bound(table, requirement, context),
+            lambda: _bound(table, requirement, context, self.steps),
             lambda: square_groups(table, requirement.k, self.steps, context),
         )
         notes = [_STOPPED] if context.stop.asked else []
@@ -189,11 +189,15 @@ def _refuse_too_few(table: EncodedTable, requirement: Requirement) -> None:
 
 
 def _bound(
-    table: EncodedTable, requirement: Requirement, context: Context, problem: SearchProblem | None = None
+    table: EncodedTable,
+    requirement: Requirement,
+    context: Context,
+    effort: float,
+    problem: SearchProblem | None = None,
 ) -> LowerBound:
     """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement."""
     smallest = requirement.smallest_class([one.name for one in table.attributes])
-    return lower_bound(table, smallest, context, problem=problem, suppression=context.may_suppress)
+    return lower_bound(table, smallest, context, problem=problem, suppression=context.may_suppress, effort=effort)
 
 
 def _starts(

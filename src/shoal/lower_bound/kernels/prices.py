@@ -134,6 +134,90 @@ def _cut(family: Any, prices: Any, heap: Any, first: Any, last: Any, cost: Any, 
 
 
 @kernel
+def _scan(
+    family: Any, prices: Any, heap: Any, first: Any, stop: Any, here: Any, cost: Any, ceiling: Any, margin: Any
+) -> Any:
+    """Let a window grow from an entry to the right, its width counted from `here`, until it costs all that prices can.
+
+    Returns the least slack of these windows (below 0: one is exceeded, and the scan ended there), and how many entries
+    were looked at.
+    """
+    least = np.inf
+    count, held, total = 0, 0, 0.0
+    for last in range(first, stop):
+        count, held, total = _add(family, prices, heap, family.entries[last], count, held, total)
+        there = family.position[family.entries[last]]
+        if last + 1 < stop and family.position[family.entries[last + 1]] == there:
+            continue
+        price = cost + family.scale * min(1.0, max(0.0, there - here))
+        if price >= ceiling + margin:
+            return min(least, price - ceiling), last - first + 1
+        if held >= family.k:
+            least = min(least, price - _mean(family, heap, held, total))
+            if least < -_EXACT:
+                return least, last - first + 1
+    return least, stop - first
+
+
+@kernel
+def _mend(
+    family: Any,
+    prices: Any,
+    heap: Any,
+    number: Any,
+    first: Any,
+    stop: Any,
+    ceiling: Any,
+    margin: Any,
+    found: Any,
+    cuts: Any,
+) -> Any:
+    """Cut all windows that begin at an entry and are exceeded; returns as `_scan`, and how many were cut so far.
+
+    OUT found  int64 (room, 3) class, first and last entry of the windows that were cut, `cuts` of them so far
+    """
+    least = np.inf
+    cost, here = family.cost[number], family.position[family.entries[first]]
+    count, held, total, steps = 0, 0, 0.0, 0
+    for last in range(first, stop):
+        count, held, total = _add(family, prices, heap, family.entries[last], count, held, total)
+        steps += 1
+        there = family.position[family.entries[last]]
+        if last + 1 < stop and family.position[family.entries[last + 1]] == there:
+            continue
+        price = cost + family.scale * min(1.0, there - here)
+        if price >= ceiling + margin:
+            least = min(least, price - ceiling)
+            break
+        if held < family.k:
+            continue
+        above = _mean(family, heap, held, total) - price
+        if above > _EXACT:
+            steps += last - first
+            _cut(family, prices, heap, first, last, price, _PROJECTIONS, True)
+            count, held, total = _highest(family, prices, heap, first, last)
+            least = 0.0
+            if above > 1e-6 and cuts < found.shape[0]:
+                found[cuts, 0], found[cuts, 1], found[cuts, 2] = number, first, last
+                cuts += 1
+        else:
+            least = min(least, -above)
+    return least, steps, cuts
+
+
+@kernel
+def _list_places(family: Any, start: Any, stop: Any, places: Any) -> Any:
+    """The first entry of each distinct position of a class, and where the class ends; returns how many positions."""
+    count = 0
+    for entry in range(start, stop):
+        if entry == start or family.position[family.entries[entry]] != family.position[family.entries[entry - 1]]:
+            places[count] = entry
+            count += 1
+    places[count] = stop
+    return count
+
+
+@kernel
 def sweep(
     family: Any,
     prices: Any,
@@ -148,6 +232,9 @@ def sweep(
 ) -> Any:
     """Look at all windows of some classes that may be exceeded; cut them if `mend`, else only note where.
 
+    Windows that begin in a range of places are looked at together: they are parts of those that begin at the first
+    place, and no narrower than from the last. Only where that leaves doubt the range is halved.
+
     IN/OUT prices       float64 (rows,)
     IN     risen        how much any price can have risen so far; margin: look for windows within this of their cost
     IN     part         int64 (2,) the first class, and the one after the last
@@ -157,6 +244,11 @@ def sweep(
     Returns how many were found and how many entries were looked at: if more than `most`, it was given up.
     """
     heap = Heap(np.empty(family.k + 2), np.empty(family.k + 2, dtype=np.int64), np.empty(family.k + 2, dtype=np.int64))
+    longest = 0
+    for number in range(part[0], part[1]):
+        longest = max(longest, family.begin[number + 1] - family.begin[number])
+    places = np.empty(longest + 1, dtype=np.int64)
+    waiting = np.empty((80, 2), dtype=np.int64)
     cuts = steps = 0
     for number in range(part[0], part[1]):
         if class_holds[number] >= risen:
@@ -169,53 +261,39 @@ def sweep(
             class_holds[number] = risen + (cost - ceiling)
             continue
         class_least = np.inf
-        first = start
-        while first < stop:
-            here = family.position[family.entries[first]]
-            after = first
-            if holds[first] >= risen:
-                class_least = min(class_least, holds[first])
-                while after < stop and family.position[family.entries[after]] == here:
-                    after += 1
-                first = after
+        waiting[0, 0], waiting[0, 1] = 0, _list_places(family, start, stop, places)
+        count = 1
+        while count > 0:
+            count -= 1
+            low, high = waiting[count, 0], waiting[count, 1]
+            while low < high and holds[places[low]] >= risen:
+                class_least = min(class_least, holds[places[low]])
+                low += 1
+            while low < high and holds[places[high - 1]] >= risen:
+                high -= 1
+                class_least = min(class_least, holds[places[high]])
+            if low == high:
                 continue
-            least = np.inf
-            count, held, total = 0, 0, 0.0
-            second = stop
-            for last in range(first, stop):
-                count, held, total = _add(family, prices, heap, family.entries[last], count, held, total)
-                steps += 1
-                there = family.position[family.entries[last]]
-                if last + 1 < stop and family.position[family.entries[last + 1]] == there:
-                    continue
-                if second == stop:
-                    second = last + 1
-                price = cost + family.scale * min(1.0, there - here)
-                if price >= ceiling + margin:
-                    least = min(least, price - ceiling)
-                    break
-                if held < family.k:
-                    continue
-                above = _mean(family, heap, held, total) - price
-                if above <= _EXACT:
-                    least = min(least, -above)
-                elif not mend:
-                    least = -np.inf
-                    break
-                else:
-                    steps += last - first
-                    _cut(family, prices, heap, first, last, price, _PROJECTIONS, True)
-                    count, held, total = _highest(family, prices, heap, first, last)
-                    least = 0.0
-                    if above > 1e-6 and cuts < found.shape[0]:
-                        found[cuts, 0], found[cuts, 1], found[cuts, 2] = number, first, last
-                        cuts += 1
+            first = places[low]
+            if high - low > 1 or not mend:
+                here = family.position[family.entries[places[high - 1]]]
+                least, looked = _scan(family, prices, heap, first, stop, here, cost, ceiling, margin)
+            else:
+                least, looked, cuts = _mend(family, prices, heap, number, first, stop, ceiling, margin, found, cuts)
+            steps += looked
             if steps > most:
                 return cuts, steps
-            until = risen + least
-            holds[first] = until - abs(until) * _ROUNDING if abs(until) < np.inf else until
-            class_least = min(class_least, holds[first])
-            first = second
+            if least < -_EXACT and high - low > 1:
+                middle = (low + high) // 2
+                waiting[count, 0], waiting[count, 1] = middle, high
+                waiting[count + 1, 0], waiting[count + 1, 1] = low, middle
+                count += 2
+                continue
+            until = risen + least if least >= -_EXACT else -np.inf
+            until -= abs(until) * _ROUNDING if abs(until) < np.inf else 0.0
+            for place in range(low, high):
+                holds[places[place]] = until
+            class_least = min(class_least, until)
         class_holds[number] = class_least
     return cuts, steps
 
