@@ -13,7 +13,16 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.models.forms import escape, join_names, number_text, value_digest
+from shoal.models.forms import (
+    escape,
+    join_names,
+    number_text,
+    optional_names,
+    read_number,
+    split_arrows,
+    split_value,
+    value_digest,
+)
 from shoal.models.histograms import HistogramModel
 from shoal.models.rules import HistogramRule, RuleKind
 
@@ -33,9 +42,28 @@ class AlphaK(HistogramModel):
     name: ClassVar[str] = "alpha-k"
     title: ClassVar[str] = "no sensitive value, or not a given one, is more frequent in a group than alpha"
     citation: ClassVar[str] = "Wong, Li, Fu, Wang 2006"
+    form: ClassVar[str] = "alpha-k:COLUMN:ALPHA or alpha-k:COLUMN=VALUE:ALPHA"
+    meaning: ClassVar[str] = (
+        "No sensitive value has more than a share alpha of its class, or only a named value is bounded. The k "
+        "comes from k-anonymity."
+    )
+    stops: ClassVar[str] = (
+        "Guessing the sensitive value of a person who is known to be in a class, or guessing that the person has "
+        "the named value."
+    )
+    does_not_stop: ClassVar[str] = (
+        "Values that are rare in the table but common in a class: the guess got better all the same, if it stays "
+        "below alpha; values that are not named."
+    )
 
     def __post_init__(self) -> None:
         _check_share("alpha", self.alpha)
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> AlphaK:
+        column, alpha = parts
+        name, value = split_value(column)
+        return cls(read_number(alpha, "alpha", spec), name, value)
 
     def _spec(self, value: str | None) -> str:
         named = "" if value is None else f"={escape(value)}"
@@ -74,9 +102,23 @@ class ConfidenceBound(HistogramModel):
     name: ClassVar[str] = "confidence"
     title: ClassVar[str] = "quasi-identifiers imply a given sensitive value with at most a given confidence"
     citation: ClassVar[str] = "Wang, Fung, Yu 2007"
+    form: ClassVar[str] = "confidence:COLUMN=VALUE:BOUND or confidence:QUASI+QUASI:COLUMN=VALUE:BOUND"
+    meaning: ClassVar[str] = (
+        "Whoever knows some quasi-identifiers of a person infers a named value with at most the given confidence."
+    )
+    stops: ClassVar[str] = "The inference of one embarrassing value, without protecting values that nobody minds."
+    does_not_stop: ClassVar[str] = "Inferring that a person does not have the value; values that are not named."
 
     def __post_init__(self) -> None:
         _check_share("the confidence", self.bound)
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> ConfidenceBound:
+        *quasi, column, bound = split_arrows(parts)
+        name, value = split_value(column)
+        if value is None:
+            raise ValueError("it names no value")
+        return cls(read_number(bound, "the confidence", spec), name, value, optional_names(quasi))
 
     def _spec(self, value: str) -> str:
         quasi = f"{join_names(self.quasi)}:" if self.quasi else ""

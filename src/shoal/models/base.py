@@ -26,7 +26,19 @@ class Model(ABC):
     name: ClassVar[str]  # as on the command line: "l-diversity"
     title: ClassVar[str]  # one line for `shoal models`
     citation: ClassVar[str]
+    form: ClassVar[str]  # how it is written on the command line
+    meaning: ClassVar[str]  # for people who are no privacy experts, in full sentences
+    stops: ClassVar[str]  # the attack it is against
+    does_not_stop: ClassVar[str]
     monotone: ClassVar[bool] = True
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, parts: list[str], spec: str) -> Model:
+        """The model of the parts after its name; ValueError or InputError if they are wrong.
+
+        `spec` is the whole form as messages may show it.
+        """
 
     @abstractmethod
     def spec(self) -> str:

@@ -89,3 +89,22 @@ def split_value(text: str) -> tuple[str, str | None]:
     if len(parts) == 1:
         return unescape(parts[0]), None
     return unescape(parts[0]), unescape("=".join(parts[1:]))
+
+
+def split_arrows(parts: Sequence[str]) -> list[str]:
+    """`age+sex->disease` is the same as `age+sex:disease`."""
+    return [piece.strip() for part in parts for piece in part.split("->")]
+
+
+def at_most_one(parts: Sequence[str]) -> Sequence[str]:
+    if len(parts) > 1:
+        raise ValueError("a part is missing or too many")
+    return parts
+
+
+def optional_name(parts: Sequence[str]) -> str | None:
+    return unescape(parts[0]) if at_most_one(parts) else None
+
+
+def optional_names(parts: Sequence[str]) -> tuple[str, ...]:
+    return split_names(parts[0]) if at_most_one(parts) else ()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Model
-from shoal.models.forms import escape
+from shoal.models.forms import escape, optional_name, read_count
 from shoal.models.histograms import histogram_deficits
 from shoal.models.rules import HistogramRule, RuleKind
 
@@ -31,10 +31,27 @@ class KAnonymity(Model):
     name: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "every record shares its quasi-identifiers with at least k - 1 others"
     citation: ClassVar[str] = "Samarati 2001; Sweeney 2002"
+    form: ClassVar[str] = "k-anonymity:K"
+    meaning: ClassVar[str] = (
+        "Every record has the same released quasi-identifiers as at least k - 1 others. With a person column, as "
+        "the records of at least k - 1 other persons."
+    )
+    stops: ClassVar[str] = (
+        "Somebody who knows a person's quasi-identifiers and looks for the one record that fits: at least k fit."
+    )
+    does_not_stop: ClassVar[str] = (
+        "Learning the sensitive value when all k have the same one; several releases of the same table compared "
+        "with each other; several records of one person, unless persons are counted."
+    )
 
     def __post_init__(self) -> None:
         if self.k < 2:
             raise ValueError(f"k must be at least 2, not {self.k}: with k = 1 nobody is hidden")
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> KAnonymity:
+        k, *person = parts
+        return cls(read_count(k, "k", spec), optional_name(person))
 
     def spec(self) -> str:
         return f"k-anonymity:{self.k}" + (f":{escape(self.person)}" if self.person is not None else "")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.errors import InputError, Problem
 from shoal.models.base import Model
-from shoal.models.forms import escape
+from shoal.models.forms import escape, optional_name, read_count
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,25 @@ class KMap(Model):
     name: ClassVar[str] = "k-map"
     title: ClassVar[str] = "every record fits at least k records of a population table"
     citation: ClassVar[str] = "Sweeney 2002"
+    form: ClassVar[str] = "k-map:K"
+    meaning: ClassVar[str] = (
+        "Every released record fits at least k records of a population table, which stays unpublished."
+    )
+    stops: ClassVar[str] = (
+        "Linking a record to one person of the population, when the attacker does not know who is in the table."
+    )
+    does_not_stop: ClassVar[str] = (
+        "Attackers who know that a person is in the table; attackers with a better population table."
+    )
 
     def __post_init__(self) -> None:
         if self.k < 2:
             raise ValueError(f"k must be at least 2, not {self.k}: with k = 1 nobody is hidden")
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> KMap:
+        k, *person = parts
+        return cls(read_count(k, "k", spec), optional_name(person))
 
     def spec(self) -> str:
         return f"{self.name}:{self.k}" + (f":{escape(self.person)}" if self.person is not None else "")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.models.forms import escape, number_text
+from shoal.models.forms import escape, number_text, read_number, unescape
 from shoal.models.histograms import HistogramModel
 from shoal.models.rules import HistogramRule, RuleKind
 
@@ -30,10 +30,24 @@ class BetaLikeness(HistogramModel):
     name: ClassVar[str] = "beta-likeness"
     title: ClassVar[str] = "no sensitive value is more than 1 + beta times as frequent in a group as in the table"
     citation: ClassVar[str] = "Cao, Karras 2012"
+    form: ClassVar[str] = "beta-likeness:COLUMN:B, with :enhanced for the enhanced form"
+    meaning: ClassVar[str] = (
+        "No sensitive value is more than 1 + beta times as frequent in a class as in the table; the enhanced form "
+        "bounds common values more tightly."
+    )
+    stops: ClassVar[str] = "Learning that a rare value is much likelier for a person than for others."
+    does_not_stop: ClassVar[str] = "Learning that a value is less likely; singling out a record (add k-anonymity)."
 
     def __post_init__(self) -> None:
         if not self.beta > 0:
             raise ValueError(f"beta must be more than 0, not {number_text(self.beta)}")
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> BetaLikeness:
+        column, beta, *form = parts
+        if form not in ([], ["basic"], ["enhanced"]):
+            raise ValueError("the form is basic or enhanced")
+        return cls(read_number(beta, "beta", spec), unescape(column), form == ["enhanced"])
 
     def spec(self) -> str:
         enhanced = ":enhanced" if self.enhanced else ""
@@ -52,10 +66,26 @@ class DeltaDisclosure(HistogramModel):
     name: ClassVar[str] = "delta-disclosure"
     title: ClassVar[str] = "every sensitive value is about as frequent in a group as in the table, within exp(delta)"
     citation: ClassVar[str] = "Brickell, Shmatikov 2008"
+    form: ClassVar[str] = "delta-disclosure:COLUMN:D"
+    meaning: ClassVar[str] = (
+        "Every sensitive value of the table occurs in every class, about as often as in the table: the logarithm "
+        "of the ratio is below delta."
+    )
+    stops: ClassVar[str] = (
+        "Learning that a value is likelier, or less likely, for the members of a class; every value stays possible."
+    )
+    does_not_stop: ClassVar[str] = (
+        "Singling out a record (add k-anonymity). It costs much: a rare value must be in every class."
+    )
 
     def __post_init__(self) -> None:
         if not self.delta > 0:
             raise ValueError(f"delta must be more than 0, not {number_text(self.delta)}")
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> DeltaDisclosure:
+        column, delta = parts
+        return cls(read_number(delta, "delta", spec), unescape(column))
 
     def spec(self) -> str:
         return f"{self.name}:{escape(self.column)}:{number_text(self.delta)}"

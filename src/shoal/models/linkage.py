@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import EncodedTable
 from shoal.models.base import Model
-from shoal.models.forms import escape, join_names
+from shoal.models.forms import (
+    escape,
+    join_names,
+    optional_name,
+    optional_names,
+    read_count,
+    split_arrows,
+    split_names,
+    unescape,
+)
 from shoal.models.histograms import HistogramModel, histogram_deficits
 from shoal.models.rules import HistogramRule, RuleKind
 
@@ -33,6 +42,16 @@ class Qid(Model):
     name: ClassVar[str] = "qid"
     title: ClassVar[str] = "a set of quasi-identifiers with a k of its own; repeat it for several sets"
     citation: ClassVar[str] = "Fung, Wang, Yu 2007"
+    form: ClassVar[str] = "qid:COLUMN+COLUMN:K"
+    meaning: ClassVar[str] = (
+        "The classes over a set of quasi-identifiers have at least k records. Several sets may be given, each "
+        "with its own k; a set that another one covers is redundant."
+    )
+    stops: ClassVar[str] = (
+        "Somebody who knows a person's quasi-identifiers and looks for the one record that fits, when no attacker "
+        "knows more than one of the sets."
+    )
+    does_not_stop: ClassVar[str] = "Attackers who know attributes of several sets together."
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quasi", tuple(self.quasi))
@@ -40,6 +59,11 @@ class Qid(Model):
             raise ValueError("a set of quasi-identifiers needs at least one column")
         if self.k < 2:
             raise ValueError(f"k must be at least 2, not {self.k}: with k = 1 nobody is hidden")
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> Qid:
+        names, k, *person = parts
+        return cls(split_names(names), read_count(k, "k", spec), optional_name(person))
 
     def spec(self) -> str:
         person = f":{escape(self.person)}" if self.person is not None else ""
@@ -115,11 +139,23 @@ class XYAnonymity(HistogramModel):
     name: ClassVar[str] = "xy-anonymity"
     title: ClassVar[str] = "every group links to at least k different values of a column, e.g. patients"
     citation: ClassVar[str] = "Wang, Fung 2006"
+    form: ClassVar[str] = "xy-anonymity:COLUMN:K or xy-anonymity:QUASI+QUASI:COLUMN:K"
+    meaning: ClassVar[str] = (
+        "Every class over X is linked to at least k different values of Y. With persons as Y, a class has at "
+        "least k persons, however many records each has."
+    )
+    stops: ClassVar[str] = "Singling out a person who has several records in one class."
+    does_not_stop: ClassVar[str] = "Learning something that all persons of a class share."
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", tuple(self.x))
         if self.k < 2:
             raise ValueError(f"k must be at least 2, not {self.k}")
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> XYAnonymity:
+        *x, y, k = split_arrows(parts)
+        return cls(read_count(k, "k", spec), unescape(y), optional_names(x))
 
     def spec(self) -> str:
         x = f"{join_names(self.x)}:" if self.x else ""

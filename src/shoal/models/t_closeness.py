@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.models.forms import escape, number_text
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.models.forms import at_most_one, escape, number_text, read_number, unescape
 from shoal.models.histograms import HistogramModel
 from shoal.models.rules import HistogramRule, RuleKind
 
@@ -37,12 +38,33 @@ class TCloseness(HistogramModel):
     name: ClassVar[str] = "t-closeness"
     title: ClassVar[str] = "a group's sensitive values are distributed nearly as in the whole table"
     citation: ClassVar[str] = "Li, Li, Venkatasubramanian 2007"
+    form: ClassVar[str] = "t-closeness:COLUMN:T, with :ordered or :hierarchical for other distances"
+    meaning: ClassVar[str] = (
+        "The sensitive values of every class are distributed nearly as in the whole table: the earth mover's "
+        "distance is at most t. Values may be equally far apart, ordered, or in a hierarchy."
+    )
+    stops: ClassVar[str] = (
+        "Learning much from knowing somebody's class, beyond what the whole table tells; values that mean the "
+        "same, with the ordered or hierarchical distance."
+    )
+    does_not_stop: ClassVar[str] = (
+        "Singling out a record (add k-anonymity); a rare value that becomes several times likelier, since the "
+        "distance adds up shares and not ratios."
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.t < 1:
             raise ValueError(f"t must be at least 0 and below 1, not {number_text(self.t)}")
         if self.distance not in DISTANCES:
             raise ValueError(f"the distance must be one of {', '.join(DISTANCES)}, not '{self.distance}'")
+
+    @classmethod
+    def parse(cls, parts: list[str], spec: str) -> TCloseness:
+        column, t, *distance = parts
+        if distance and distance[0] not in DISTANCES:
+            hint = did_you_mean(distance[0], DISTANCES)
+            raise InputError(Problem("bad-model", f"model '{spec}': there is no such distance", hint=hint))
+        return cls(read_number(t, "t", spec), unescape(column), *at_most_one(distance))
 
     def spec(self) -> str:
         distance = "" if self.distance == "equal" else f":{self.distance}"
