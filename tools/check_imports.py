@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tables",),
     ("hierarchies",),
     ("encode",),
-    ("models",),
+    ("models", "inspection"),
     ("algorithms.base",),
     ("safe_groups", "lower_bound"),
     ("algorithms",),

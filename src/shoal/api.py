@@ -17,7 +17,7 @@ from shoal.pipeline.run import run as run
 from shoal.pipeline.run import run_frame
 from shoal.progress import ProgressCallback, Watch, silent
 from shoal.tables.frames.frames import to_polars
-from shoal.tables.schema import Scale
+from shoal.tables.schema import Role, Scale
 
 if TYPE_CHECKING:
     from shoal.evaluation.evaluate import Evaluation
@@ -159,14 +159,35 @@ def inspect(
     frame: Any,
     *,
     quasi: Sequence[str] | str = (),
+    sensitive: Sequence[str] | str = (),
+    identifiers: Sequence[str] | str = (),
     missing: Sequence[str] | str = (),
+    scales: Mapping[str, Scale | str] | None = None,
     largest: int = 3,
     person: str | None = None,
 ) -> dict[str, Any]:
-    """The columns of a frame with suggested roles, and the combinations of columns that single people out most."""
-    from shoal.pipeline.inspect_files import inspect_table
+    """What is in a frame: its columns with suggested roles and why, columns that say the same or settle another, the
+    column that probably tells persons apart, and the combinations of columns that single people out most.
 
-    return inspect_table(to_polars(frame)[0], as_tuple(quasi), as_tuple(missing), largest, person)
+    `role` is one of the four roles or "decide yourself"; `safe_role` is what to take until somebody has decided.
+    What you name (`quasi`, `sensitive`, `identifiers`, `scales`, `person`) is taken as decided.
+    """
+    from shoal.inspection.inspect import inspect_table
+
+    roles = {
+        **dict.fromkeys(as_tuple(sensitive), Role.SENSITIVE),
+        **dict.fromkeys(as_tuple(identifiers), Role.IDENTIFYING),
+    }
+    found = inspect_table(
+        to_polars(frame)[0],
+        as_tuple(quasi),
+        as_tuple(missing),
+        largest,
+        person,
+        Job.make(scales=scales or {}).scales,
+        roles,
+    )
+    return found.as_dict()
 
 
 def compare(

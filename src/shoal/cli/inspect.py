@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.output import print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
-from shoal.errors import InputError, Problem
+from shoal.errors import Problem
 
 
 def register(app: typer.Typer) -> None:
@@ -21,26 +21,55 @@ def register(app: typer.Typer) -> None:
 
 def inspect(
     data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
-    quasi: Annotated[str | None, typer.Option(help="look at these columns only", metavar="A,B,C")] = None,
+    quasi: Annotated[str | None, typer.Option(help="look at combinations of these columns", metavar="A,B,C")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="columns you take for sensitive", metavar="A,B")] = None,
+    identifiers: Annotated[str | None, typer.Option(help="columns you take for identifying", metavar="A,B")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart")] = None,
+    scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
+    delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
+    rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
     size: Annotated[str, typer.Option(help="look at combinations of up to so many columns")] = "3",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     load_compiler()
-    from shoal.pipeline.inspect_files import inspect_table
-    from shoal.tables.formats.csv.options import CsvOptions
+    from shoal.api import inspect as inspect_frame
     from shoal.tables.formats.files import read_table
 
     problems: list[Problem] = []
     largest = options.whole_number(size, "--size", problems, least=1)
-    if problems:
-        raise InputError(problems)
-    table = read_table(data, CsvOptions(missing=tuple(missing or ())))
-    found = inspect_table(table.frame, options.names(quasi), tuple(missing or ()), largest or 3, person)
+    csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    csv["rename_duplicates"] = rename_duplicates or None
+    settings: dict[str, Any] = {
+        "scales": options.pairs(scale, "--scale", problems),
+        "missing": tuple(missing or ()),
+        "csv": {name: value for name, value in csv.items() if value is not None},
+    }
+    job = options.checked_job(settings, problems)
+    table = read_table(data, job.csv_options())
+    found = inspect_frame(
+        table.frame,
+        quasi=options.names(quasi),
+        sensitive=options.names(sensitive),
+        identifiers=options.names(identifiers),
+        missing=job.missing,
+        scales=job.scales,
+        largest=largest or 3,
+        person=person,
+    )
     if as_json:
         print_json(found)
         return
+    _print_columns(found)
+    _print_combinations(found)
+    for line in _remarks(found):
+        print_text(line)
+
+
+def _print_columns(found: dict[str, Any]) -> None:
     print_table(
         f"{found['records']:,} records",
         ("column", "scale", "distinct", "missing", "suggested role", "why"),
@@ -50,10 +79,40 @@ def inspect(
         ],
         right=(2, 3),
     )
+
+
+def _print_combinations(found: dict[str, Any]) -> None:
+    about = "about " if found["estimated"] else ""
     print_table(
-        "Combinations of columns that single people out most",
+        "Combinations of columns that single people out most"
+        + (" (extrapolated from 50,000 records)" if found["estimated"] else "")
+        + ("" if found["complete"] else "; the first 400 combinations only"),
         ("columns", "records that stand alone", "share"),
-        [(" + ".join(c["columns"]), f"{c['unique']:,}", f"{c['unique_share']:.1%}") for c in found["combinations"]],
+        [
+            (" + ".join(c["columns"]), f"{about}{c['unique']:,}", f"{c['unique_share']:.1%}")
+            for c in found["combinations"]
+        ],
         right=(1, 2),
     )
-    print_text("Roles are suggestions; you know your data. Name them with --quasi, --sensitive and --identifiers.")
+
+
+def _remarks(found: dict[str, Any]) -> list[str]:
+    """What a reader should know or do, one line each."""
+    lines = [f"'{one}' and '{two}' say the same: give them the same role." for one, two in found["same"]]
+    lines += [f"'{pair['by']}' tells '{pair['column']}'." for pair in found["settled"]]
+    texts = sorted({text for column in found["columns"] for text in column["missing_texts"]})
+    if texts:
+        options_text = " ".join(f"--missing '{text}'" for text in texts)
+        lines.append(f"Texts that probably mean 'missing': {options_text}")
+    for column in found["columns"]:
+        numbers = ", ".join(f"{number:g}" for number in column["missing_numbers"])
+        if numbers:
+            lines.append(f"'{column['name']}': {numbers} may mean 'missing'; it lies far outside all others.")
+    if found["person"] is not None:
+        column, why = found["person"]["column"], found["person"]["why"]
+        lines.append(f"Several records per person? '{column}' has {why}. If so: --person {column}")
+    undecided = [column["name"] for column in found["columns"] if column["role"] == "decide yourself"]
+    if undecided:
+        lines.append(f"Decide yourself: {', '.join(undecided)}. Until then it is safe to drop them.")
+    lines.append("Roles are suggestions; you know your data. Name them with --quasi, --sensitive and --identifiers.")
+    return lines

@@ -75,6 +75,7 @@ SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"
 HEADER_HELP = "whether the CSV file has one, if it is not found out"
+DUPLICATES_HELP = "a second column of the same name 'a' becomes 'a_2'"
 PRIORITY_HELP = "what to keep most: an order a,b,c (first matters most), or weights a=1,b=0.5"
 
 
@@ -108,6 +109,14 @@ def effort_value(text: str | None) -> str | float | None:
         return float(text)
     except ValueError:
         return text
+
+
+def checked_job(settings: dict[str, Any], problems: list[Problem]) -> Job:
+    """A job of these settings alone; what is wrong with them and with the command line is raised together."""
+    job = make_job(None, settings, problems)
+    if problems:
+        raise InputError(problems)
+    return job
 
 
 def make_job(

@@ -41,6 +41,7 @@ class CsvSettings(BaseModel):
     encoding: str | None = None
     quote: str | None = None
     header: bool | None = None
+    rename_duplicates: bool | None = None
 
 
 class Job(BaseModel):

@@ -11,9 +11,9 @@ import pytest
 
 import shoal
 from shoal.cli.main import main
+from shoal.inspection.inspect import inspect_table
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
-from shoal.pipeline.inspect_files import inspect_table
 from shoal.verification.check import verify_release
 
 QUASI = ["age", "town"]
@@ -129,6 +129,6 @@ def test_verify_and_evaluate_and_inspect_count_persons(tmp_path: Path, capsys: p
     assert counted["after"]["records"] == VISITS.height
     assert counted["before"]["highest"] == 1 / fewest_persons(VISITS, QUASI)
     alone = VISITS.filter(pl.col("patient").n_unique().over(QUASI) == 1).height
-    found = inspect_table(VISITS, QUASI, person="patient")
+    found = inspect_table(VISITS, QUASI, person="patient").as_dict()
     assert next(c for c in found["combinations"] if c["columns"] == QUASI)["unique"] == alone
     assert run(capsys, "inspect", str(tmp_path / "original.csv"), "--person", "nobody")[0] == 2

@@ -23,6 +23,7 @@ class CsvOptions:
     quote: str | None = None
     header: bool | None = None
     missing: tuple[str, ...] = ()
+    rename_duplicates: bool | None = None  # the second column named `a` becomes `a_2`, instead of an error
 
     def __post_init__(self) -> None:
         problems = [*_character_problems("delimiter", self.delimiter, empty_allowed=False)]

@@ -124,6 +124,8 @@ def _names(
     first = first_record(data, found, delimiter, quote)
     header = options.header if options.header is not None else looks_like_header(first)
     names = first if header else [f"column_{number}" for number in range(1, found.width + 1)]
+    if options.rename_duplicates:
+        names = without_duplicates(names)
     problems += header_problems(names, options.header)
     if found.records == 1 and header:
         hint = "if the first line is a record and not the names, say that there is no header"
@@ -171,11 +173,25 @@ def form_problems(found: Scan) -> list[Problem]:
     return problems
 
 
+def without_duplicates(names: Sequence[str]) -> list[str]:
+    """Every name once: `a`, `a` become `a`, `a_2`; a name that is free is never given away."""
+    taken, seen, free = set(names), set[str](), []
+    for name in names:
+        number, chosen = 2, name
+        while chosen in seen or (chosen != name and chosen in taken):
+            chosen = f"{name}_{number}"
+            number += 1
+        seen.add(chosen)
+        free.append(chosen)
+    return free
+
+
 def header_problems(names: Sequence[str], header: bool | None) -> list[Problem]:
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
-    hint = "rename one of them" if header else "rename one of them; if the first line is a record, say so"
+    hint = "rename one of them (--rename-duplicates does it)"
+    hint += "" if header else "; if the first line is a record, say so (--no-header)"
     return [
         Problem("duplicate-column", f"{count} columns have this name", column=name, hint=hint)
         for name, count in counts.items()

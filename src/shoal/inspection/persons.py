@@ -1,0 +1,31 @@
+"""Do several records belong to one person? A column of numbers of persons that repeat says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.inspection.facts import ColumnFacts
+from shoal.inspection.judge import Judgement
+from shoal.inspection.names import parts_of_name, words
+from shoal.tables.schema import Role
+
+FEWEST_PERSONS = 20
+MOST_RECORDS_OF_ONE = 200.0  # on average
+LEAST_RECORDS_OF_ONE = 1.01
+
+
+def suggest_person(facts: Mapping[str, ColumnFacts], judged: Mapping[str, Judgement]) -> dict[str, object] | None:
+    """The column that probably tells persons apart, with the records per person; None if no value repeats."""
+    candidates = []
+    for name, fact in facts.items():
+        if judged[name].role != Role.IDENTIFYING or fact.distinct < FEWEST_PERSONS or not fact.records:
+            continue
+        each = fact.records / fact.distinct
+        if LEAST_RECORDS_OF_ONE <= each <= MOST_RECORDS_OF_ONE:
+            says_so = any(part in words().persons for part in parts_of_name(name))
+            candidates.append((not says_so, fact.missing, list(facts).index(name), name, each))
+    if not candidates:
+        return None
+    *_, name, each = min(candidates)
+    why = f"{facts[name].distinct:,} values for {facts[name].records:,} records: {each:.1f} records each"
+    return {"column": name, "records_each": each, "why": why}
