@@ -26,6 +26,8 @@ INTERRUPTED = 130
 _FILES = {  # of each verb, in the order of the help
     "demo": "demo",
     "inspect": "inspect",
+    "init": "init",
+    "hierarchies": "hierarchies",
     "anonymize": "anonymize",
     "verify": "verify",
     "evaluate": "evaluate",

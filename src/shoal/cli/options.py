@@ -71,6 +71,7 @@ def decimal_number(text: str | None, option: str, problems: list[Problem]) -> fl
 
 
 PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
+DATA_HELP = "the table: CSV, Parquet or Arrow"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"

@@ -35,6 +35,14 @@ def read_hierarchy_file(path: Path | str, column: str) -> Hierarchy:
     return from_paths(column, [row for row in _split(text, column) if row and row[0]])
 
 
+def write_hierarchy_file(hierarchy: Hierarchy, path: Path | str) -> None:
+    """Write ARX's format: one line per value, the value first and the root last, `;` between them."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    writer.writerows(hierarchy.path(leaf) for leaf in range(len(hierarchy.leaves)))
+    Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
+
+
 def find_hierarchy_files(folder: Path | str, columns: Iterable[str]) -> dict[str, Path]:
     """The file of each column that has one: `<column>.csv` or `*_hierarchy_<column>.csv` (or `.txt`).
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies import builders
+from shoal.hierarchies.codes import codes
+from shoal.hierarchies.countries import regions
 from shoal.hierarchies.files import read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.nested import from_dict, label_text
@@ -43,6 +45,8 @@ BUILDERS: Mapping[str, _Builder] = {
     "prefix": _Builder(builders.prefix_masks, ("step", "mask")),
     "dates": _Builder(builders.dates, ("levels",)),
     "order": _Builder(_ordered, ("values", "sizes")),
+    "codes": _Builder(codes, ("system", "lengths")),
+    "regions": _Builder(regions, ("levels",)),
     "flat": _Builder(builders.flat, ()),
 }
 

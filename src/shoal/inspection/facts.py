@@ -34,6 +34,7 @@ class ColumnFacts:
     missing: int
     distinct: int
     alone: int  # records that are the only ones with their value
+    most_common: int  # records with the most common value
     format: Format | None
     to_the_second: bool  # dates with a time of day
     missing_texts: tuple[str, ...]  # texts of the common list that probably mean 'missing'
@@ -78,6 +79,7 @@ def _facts(numbered: tuple[int, pl.Series], missing: tuple[str, ...], scales: Ma
         missing=absences,
         distinct=int(counts.size),
         alone=int(np.count_nonzero(counts == 1)),
+        most_common=int(counts.max(initial=0)),
         format=find_format(left, int(present.size)) if scale is Scale.CATEGORY else None,
         to_the_second=_has_time(column.dtype, distinct, scale),
         missing_texts=marks,

@@ -118,7 +118,7 @@ class Job(BaseModel):
         import yaml
 
         path = Path(path)
-        seen = self._with_paths(lambda file: _seen_from(path.parent, file))
+        seen = self._with_paths(lambda file: seen_from(path.parent, file))
         content = json.loads(seen.model_dump_json(by_alias=True, exclude_defaults=True))
         if path.suffix == ".json":
             path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -193,7 +193,7 @@ def as_tuple(given: Any) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
-def _seen_from(folder: Path, path: Path) -> Path:
+def seen_from(folder: Path, path: Path) -> Path:
     """The way from a folder to a file, through real folders: `..` leads out of the place that a link points to."""
     here = Path(os.path.realpath(folder))
     there = Path(os.path.realpath(path.parent)) / path.name
