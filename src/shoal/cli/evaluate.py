@@ -57,6 +57,7 @@ def evaluate(
         Path | None, typer.Option(help="the release's certificate: scales, orders, and what goes into the report")
     ] = None,
     public: Annotated[bool, typer.Option(help="the report leaves out what could help an attacker")] = False,
+    language: Annotated[str, typer.Option(help="of the report: en or de")] = "en",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
@@ -124,7 +125,8 @@ def evaluate(
     content = evaluation.as_dict()
     if report is not None:
         with atomic_output(report) as path:
-            path.write_text(evaluation.report(public=public, summary=summary), encoding="utf-8")
+            html = evaluation.report(public=public, summary=summary, language=language)
+            path.write_text(html, encoding="utf-8")
     if charts is not None:
         save_charts(content, charts)
     if as_json:

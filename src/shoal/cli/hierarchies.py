@@ -23,7 +23,7 @@ Table = Any
 
 
 def register(app: typer.Typer) -> None:
-    verbs = typer.Typer(no_args_is_help=True, help="Suggest, check, edit and export hierarchies.")
+    verbs = type(app)(no_args_is_help=True, help="Suggest, check, edit and export hierarchies.")
     verbs.command("suggest", help="Which hierarchy fits which column, as a job file writes it.")(suggest)
     verbs.command("check", help="Do hierarchies cover the values of a table? Where would the others go?")(check)
     verbs.command("edit", help="Add, move and remove values of a hierarchy file, rename groups.")(edit)

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
+from shoal.cli.examples import epilog
 from shoal.cli.output import print_error, print_note, print_text
 from shoal.cli.quick import end_without_looking_for_garbage, look_for_garbage_seldom
 from shoal.errors import InternalError, Problem, ShoalError
@@ -35,6 +36,8 @@ _FILES = {  # of each verb, in the order of the help
     "cluster-release": "cluster_release",
     "experiment": "experiment",
     "serve": "serve",
+    "explain": "explain",
+    "doctor": "doctor",
     "algorithms": "lists",
     "models": "lists",
     "metrics": "lists",
@@ -55,14 +58,21 @@ def _top(
     pass
 
 
+class App(typer.Typer):
+    """Commands whose help ends with examples."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        return super().command(name, **{"epilog": epilog(name), **settings})
+
+
 def _put_together(arguments: list[str]) -> typer.Typer:
     """The verb that the arguments begin with, or all of them."""
-    app = typer.Typer(
+    app = App(
         name="shoal",
         help="Publish tables about people so that nobody in them can be singled out.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=not arguments or arguments[0].startswith("-"),  # it belongs to no verb
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_top)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:  # rich takes a while to load, and a run that is quiet does no
     from rich.progress import Progress
 
 PIPE_WIDTH = 200
+SECONDS_BETWEEN_LINES = 10.0
 STAGES = {
     "read": "Reading",
     "encode": "Encoding",
@@ -122,18 +124,38 @@ def _make_bar() -> Progress:
     return bar
 
 
+class ProgressLines:
+    """A line on standard error when a stage begins, and every so often while it goes on: for logs and pipes."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._started = self._told = time.monotonic()
+
+    def show(self, event: Event) -> None:
+        now = time.monotonic()
+        if event.stage == self._stage and (now - self._told < SECONDS_BETWEEN_LINES or event.fraction >= 1.0):
+            return
+        loss = f", loss {event.loss:.4f}" if event.loss is not None else ""
+        done = f" {event.fraction:.0%}" if event.stage == self._stage else ""
+        seconds = now - self._started
+        self._stage, self._told = event.stage, now
+        sys.stderr.write(f"[{seconds:7.1f} s] {STAGES.get(event.stage, event.stage)}{done}{loss}\n")
+        sys.stderr.flush()
+
+
 class ProgressBar:
-    """A bar on standard error while a run goes on; nothing if it is to be quiet."""
+    """A bar on standard error while a run goes on, or lines where that is no terminal; nothing if it is to be quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self._wanted = not quiet
         self._bar = _make_bar() if self._wanted and sys.stderr.isatty() else None
+        self._lines = ProgressLines() if self._wanted and self._bar is None else None
 
     def __enter__(self) -> ProgressCallback:
         if self._wanted and _must_compile():
             print_note("The first run on a machine compiles its kernels, which takes some seconds; later runs do not.")
         if self._bar is None:
-            return silent
+            return silent if self._lines is None else self._lines.show
         self._bar.start()
         return self._show
 

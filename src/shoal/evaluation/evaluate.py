@@ -106,12 +106,17 @@ class Evaluation:
         }
 
     def report(
-        self, *, public: bool = False, title: str | None = None, summary: Mapping[str, Any] | None = None
+        self,
+        *,
+        public: bool = False,
+        title: str | None = None,
+        summary: Mapping[str, Any] | None = None,
+        language: str = "en",
     ) -> str:
         """The evaluation as one offline HTML page; with the summary of a run (or its certificate), with its checks."""
         from shoal.reports.report import build_report
 
-        return build_report(summary, self.as_dict(), public=public, title=title)
+        return build_report(summary, self.as_dict(), public=public, title=title, language=language)
 
     def _repr_html_(self) -> str:
         from shoal.reports.notebook import evaluation_html

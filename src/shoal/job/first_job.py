@@ -23,7 +23,7 @@ from shoal.tables.schema import Role
 
 SMALL_TABLE = 1_000
 K_OF_SMALL_TABLE, K = 5, 11
-MOST_COMMON_SHARE = 0.7  # of a sensitive value, up to which groups with two values are easy to make
+MOST_COMMON_SHARE = 0.4  # of a sensitive value, up to which groups with two values are easy to make
 MANY_QUASI = 12
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*\Z")
 _NOT_PLAIN = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}

@@ -70,11 +70,12 @@ class Result:
         """Loss, risk, attacks, statistics and queries, with the plan of the run; it shows itself in notebooks."""
         return self.holder.evaluate(progress)
 
-    def report(self, progress: ProgressCallback = silent) -> str:
-        """The page about this release, as HTML that needs no network."""
+    def report(self, progress: ProgressCallback = silent, *, public: bool = False, language: str = "en") -> str:
+        """The page about this release, as HTML that needs no network; `public` leaves out what helps an attacker."""
         from shoal.reports.report import build_report
 
-        return build_report(self.summary(), self.evaluate(progress).as_dict())
+        found = self.evaluate(progress).as_dict()
+        return build_report(self.summary(), found, public=public, language=language)
 
     def save(self, folder: str | Path, format: str = "csv") -> Result:
         """Write release, certificate, report and job into a folder; the written bytes are checked as in every run.

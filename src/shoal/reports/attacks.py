@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.reports.language import tell
 from shoal.reports.page import MEANING, count, heading, note, paragraph, section, share, table
 
 Dict = Mapping[str, Any]
@@ -46,7 +47,11 @@ def _verdict(link: Dict) -> str:
 
 def _linkage(link: Dict, source: str) -> Rows:
     rows = [
-        ["Targets", count(link["targets"]), f"Records of {source} that the attacker tried to link."],
+        [
+            "Targets",
+            count(link["targets"]),
+            tell("Records of {source} that the attacker tried to link.", source=tell(source)),
+        ],
         ["Pinned down", count(link["pinned"]), "Targets that exactly one released record fits."],
         ["Fewest candidates", count(link["fewest_candidates"]), "Released records that fit the easiest target."],
         ["Median candidates", count(link["median_candidates"]), "Released records that fit a typical target."],
@@ -65,7 +70,7 @@ def _linkage(link: Dict, source: str) -> Rows:
 
 def _inference(found: Dict) -> Rows:
     return [
-        [f"Right guesses of {found['column']}", share(found["success"]),
+        [tell("Right guesses of {column}", column=found["column"]), share(found["success"]),
          "Targets whose commonest value among the candidates is their own."],
         _interval(found["interval"]),
         ["Without the release", share(found["baseline"]), "Right guesses when everybody gets the commonest value."],
@@ -76,9 +81,11 @@ def _inference(found: Dict) -> Rows:
 
 def _linkability(found: Dict) -> list[str]:
     first, second = (", ".join(party) for party in found["parties"])
-    intro = (
-        f"One party knows {first}; the other knows {second}. The first finds a released record that fits a person, the "
-        "second offers the people who fit that record: is the person among them, and how many are there?"
+    intro = tell(
+        "One party knows {first}; the other knows {second}. The first finds a released record that fits a person, the "
+        "second offers the people who fit that record: is the person among them, and how many are there?",
+        first=first,
+        second=second,
     )
     same = found["same_record"]
     rows = [
@@ -100,7 +107,8 @@ def _linkability(found: Dict) -> list[str]:
 def _singling_out(found: Dict) -> Rows:
     rows = [
         ["Conditions", count(found["conditions"]),
-         f"Conditions on {found['attributes']} attributes made from the cells of one class that no other class has."],
+         tell("Conditions on {count} attributes made from the cells of one class that no other class has.",
+              count=found["attributes"])],
         ["Single persons", share(found["success"]), "Conditions that exactly one person of the original meets."],
         _interval(found["interval"]),
         ["Single persons by chance", share(found["baseline"]), "The same for conditions made from random values."],
@@ -110,7 +118,8 @@ def _singling_out(found: Dict) -> Rows:
 
 def _interval(ends: Sequence[float]) -> list[str]:
     """The interval as a row: from, to."""
-    return ["Interval", f"{share(ends[0])} to {share(ends[1])}", "The true rate lies in here with 95% confidence."]
+    between = tell("{low} to {high}", low=share(ends[0]), high=share(ends[1]))
+    return ["Interval", between, "The true rate lies in here with 95% confidence."]
 
 
 def _beside(found: Dict) -> Rows:

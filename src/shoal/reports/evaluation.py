@@ -8,7 +8,8 @@ from typing import Any
 from shoal.reports.attacks import attack_section
 from shoal.reports.charts import specs
 from shoal.reports.charts.clusters import contingency, contingency_records
-from shoal.reports.page import MEANING, Page, count, heading, note, number, paragraph, section, share, table
+from shoal.reports.language import tell
+from shoal.reports.page import MEANING, Page, bad_if, count, heading, note, number, paragraph, section, share, table
 from shoal.reports.summary import bound_note, loss_per_attribute, metric_table
 
 Dict = Mapping[str, Any]
@@ -41,11 +42,13 @@ def _risk(page: Page, evaluation: Dict, *, public: bool) -> str:
          "Prosecutor: chance to recognise the most exposed record for someone who knows it is there."],
         ["Average risk", share(before["average"]), share(after["average"]),
          "Marketer: share of all records that an attacker who links the whole table gets right."],
-        ["Unique records", count(before["unique"]), count(after["unique"]),
+        ["Unique records", count(before["unique"]), bad_if(after["unique"] > 0, count(after["unique"])),
          "Records whose quasi-identifiers nobody shares: they are recognised with certainty."],
-        [f"Records with a risk above {limit}", count(before["at_risk"]), count(after["at_risk"]),
-         f"Records that share their quasi-identifiers with too few others for a risk of {limit}."],
-        ["Smallest class", count(before["smallest_class"]), count(after["smallest_class"]),
+        [tell("Records with a risk above {limit}", limit=limit), count(before["at_risk"]),
+         bad_if(after["at_risk"] > 0, count(after["at_risk"])),
+         tell("Records that share their quasi-identifiers with too few others for a risk of {limit}.", limit=limit)],
+        ["Smallest class", count(before["smallest_class"]),
+         bad_if((after["smallest_class"] or 2) < 2, count(after["smallest_class"])),
          "The fewest records that look the same."],
         ["Mean class", number(round(before["mean_class"], 2)), number(round(after["mean_class"], 2)),
          "How many records look the same, on average over the classes."],
@@ -90,9 +93,11 @@ def _disclosure(disclosure: Dict) -> list[str]:
             [name, "Mean growth of belief", share(found["mean_gain"]),
              "How much the belief in the likeliest grown value rises when the class is known, on average."],
             [name, "Highest growth of belief", share(found["highest_gain"]), "The same in the worst class."],
-            [name, "Records in uniform classes", count(found["records_in_uniform_classes"]),
+            [name, "Records in uniform classes",
+             bad_if(found["records_in_uniform_classes"] > 0, count(found["records_in_uniform_classes"])),
              "Records whose class has a single sensitive value: finding the class reveals it."],
-            [name, "Fewest values in a class", count(found["fewest_values"]), "Sensitive values in the worst class."],
+            [name, "Fewest values in a class", bad_if(found["fewest_values"] < 2, count(found["fewest_values"])),
+             "Sensitive values in the worst class."],
             [name, "Highest distance", number(round(found["highest_distance"], 4)),
              "How far the worst class is from the whole table, 0 to 1 (t-closeness with equal distances)."],
         ]  # fmt: skip
@@ -125,8 +130,12 @@ def _drivers(evaluation: Dict) -> str:
         table(["Attribute", "Alone", "Added risk", "Added unique"], attributes, numbers=(1, 2, 3)),
         heading("Combinations"),
         paragraph(
-            f"The riskiest of {found['examined']:,} combinations of up to {found['largest']} attributes: records that "
-            "nobody shares, records above the risk threshold, and the average risk if these attributes are known."
+            tell(
+                "The riskiest of {examined} combinations of up to {largest} attributes: records that nobody shares, "
+                "records above the risk threshold, and the average risk if these attributes are known.",
+                examined=count(found["examined"]),
+                largest=found["largest"],
+            )
         ),
         table(["Attributes", "Unique", "At risk", "Average risk"], combinations, numbers=(1, 2, 3)),
     )
@@ -160,10 +169,13 @@ def _queries(page: Page, evaluation: Dict) -> str:
         [row["selectivity"], count(row["queries"]), share(row["median"]), share(row["low"]), share(row["high"])]
         for row in found["by_selectivity"]
     ]
-    intro = (
-        f"{found['queries']:,} random questions of the form 'how many records have these values', answered from the "
-        f"release. Half of the answers are off by less than {share(found['median_error'])}; the mean error is "
-        f"{share(found['mean_error'])}. A cell is read as the values it covers, as common as the release has them."
+    intro = tell(
+        "{queries} random questions of the form 'how many records have these values', answered from the release. Half "
+        "of the answers are off by less than {median}; the mean error is {mean}. A cell is read as the values it "
+        "covers, as common as the release has them.",
+        queries=count(found["queries"]),
+        median=share(found["median_error"]),
+        mean=share(found["mean_error"]),
     )
     chart = page.chart(
         specs.query_errors(found["by_selectivity"]),
@@ -188,9 +200,12 @@ def _models(page: Page, evaluation: Dict) -> str:
         [name, share(values["original"]), share(values["release"]), share(values["majority"])]
         for name, values in by_model.items()
     ]
-    intro = (
-        f"Models that predict '{found['label']}' from the quasi-identifiers, trained on {found['trained_on']:,} "
-        f"records and tested on {found['tested_on']:,} untouched originals: the share that is predicted right."
+    intro = tell(
+        "Models that predict '{label}' from the quasi-identifiers, trained on {trained} records and tested on {tested} "
+        "untouched originals: the share that is predicted right.",
+        label=found["label"],
+        trained=count(found["trained_on"]),
+        tested=count(found["tested_on"]),
     )
     chart = page.chart(specs.accuracy(found["results"]), "Accuracy on untouched originals, by what was trained on.")
     header = ["Model", "Trained on the original", "Trained on the release", "Always the commonest"]
@@ -210,9 +225,11 @@ def _clusters(page: Page, evaluation: Dict, *, public: bool) -> str:
     if not found or "skipped" in found:
         return ""
     rows = [[title, f"{found[name]:.4f}", meaning] for name, title, meaning in _CLUSTERS if name in found]
-    intro = (
-        f"k-means with {found['clusters']} clusters on the original and on the release ({found['records']:,} records): "
-        "do the same records come together?"
+    intro = tell(
+        "k-means with {clusters} clusters on the original and on the release ({records} records): do the same records "
+        "come together?",
+        clusters=found["clusters"],
+        records=count(found["records"]),
     )
     parts = [table(["Measure", "Value", MEANING], rows, numbers=(1,))]
     if found.get("contingency") and not public:

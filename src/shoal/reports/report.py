@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.reports.evaluation import evaluation_sections
+from shoal.reports.first_page import first_page, verdict
+from shoal.reports.language import speaking, tell
 from shoal.reports.page import Page, card, cards, count, note, number, share
 from shoal.reports.summary import bounds_of, certificate_sections, loss_section, risk_section
 
@@ -32,20 +34,31 @@ INTERNAL_NOTE = (
 
 
 def build_report(
-    summary: Dict | None = None, evaluation: Dict | None = None, *, public: bool = False, title: str | None = None
+    summary: Dict | None = None,
+    evaluation: Dict | None = None,
+    *,
+    public: bool = False,
+    title: str | None = None,
+    language: str = "en",
 ) -> str:
-    """The report as one HTML text."""
-    page = Page(title or "Anonymization report")
+    """The report as one HTML text, in one of the languages of `language.py`."""
+    with speaking(language):
+        return _build(summary, evaluation, public=public, title=title)
+
+
+def _build(summary: Dict | None, evaluation: Dict | None, *, public: bool, title: str | None) -> str:
+    page = Page(title or tell("Anonymization report"))
+    page.add('<div class="first-page">')
     page.heading(_subtitle(summary, evaluation, public))
-    page.add(_top_cards(summary, evaluation))
-    page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE))
+    page.add(verdict(summary), _top_cards(summary, evaluation), first_page(summary, evaluation, public=public))
+    page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE), "</div>")
     if evaluation is None and summary is not None:
         page.add(risk_section(page, summary, public=public), loss_section(page, summary, public=public))
     if evaluation is not None:
         page.add(*evaluation_sections(page, evaluation, public=public, bounds=bounds_of(summary)))
     if summary is not None:
         page.add(*certificate_sections(summary, public=public))
-    page.add("<footer>Made with Shoal. This page needs no network and sends nothing.</footer>")
+    page.add(f"<footer>{tell('Made with Shoal. This page needs no network and sends nothing.')}</footer>")
     return page.html()
 
 
@@ -56,17 +69,20 @@ def write_report(
     *,
     public: bool = False,
     title: str | None = None,
+    language: str = "en",
 ) -> None:
     """Write the report to a file."""
-    Path(path).write_text(build_report(summary, evaluation, public=public, title=title), encoding="utf-8")
+    html = build_report(summary, evaluation, public=public, title=title, language=language)
+    Path(path).write_text(html, encoding="utf-8")
 
 
 def _subtitle(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
-    version = "public version" if public else "internal version"
+    version = tell("public version") if public else tell("internal version")
     if summary is not None:
         made = summary.get("certificate", {}).get("versions", {}).get("shoal")
-        return f"{version}, of a release made by shoal {made}" if made else version
-    return f"{version}, an evaluation of a release against its original" if evaluation is not None else version
+        return f"{version}, {tell('of a release made by shoal {version}', version=made)}" if made else version
+    about = tell("an evaluation of a release against its original")
+    return f"{version}, {about}" if evaluation is not None else version
 
 
 def _top_cards(summary: Dict | None, evaluation: Dict | None) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 from shoal.metrics.base import metrics
 from shoal.reports.charts import specs
-from shoal.reports.page import MEANING, Page, count, heading, note, number, paragraph, section, share, table
+from shoal.reports.language import digits, tell
+from shoal.reports.page import MEANING, Page, bad_if, count, heading, note, number, paragraph, section, share, table
 
 Dict = Mapping[str, Any]
 
@@ -66,11 +67,16 @@ def bound_note(found: Dict) -> str:
     bound = found.get("weighted_lower_bound", found.get("lower_bound"))
     if not bound:
         return ""
-    kind = "loss with priorities" if "weighted_lower_bound" in found else "loss (GCP)"
-    text = f"No release of this table that meets the requirement can have a {kind} below {bound:.4f}"
+    kind = tell("loss with priorities") if "weighted_lower_bound" in found else tell("loss (GCP)")
+    text = tell(
+        "No release of this table that meets the requirement can have a {kind} below {bound}",
+        kind=kind,
+        bound=digits(f"{bound:.4f}"),
+    )
     above = found.get("at_most_above_best")
     if above is not None:
-        text += f"; the loss of this one is at most {share(above)} above the best that is possible"
+        over = "; the loss of this one is at most {share} above the best that is possible"
+        text += tell(over, share=share(above))
     return note(text + ".")
 
 
@@ -105,10 +111,7 @@ def loss_per_attribute(page: Page, gcp: Mapping[str, float]) -> list[str]:
 
 def certificate_sections(summary: Dict, *, public: bool) -> list[str]:
     certificate = summary["certificate"]
-    checks = [
-        [str(check["model"]), "holds" if check["passed"] else "does not hold", _found(check)]
-        for check in certificate.get("checks", ())
-    ]
+    checks = [[str(check["model"]), _verdict(check), _found(check)] for check in certificate.get("checks", ())]
     intro = "The check reads the released values alone and shares no code with the algorithm that made them."
     parts = [section("What was checked", intro, table(["Requirement", "Result", "Found"], checks))]
     hashes = certificate.get("hashes", {})
@@ -153,6 +156,10 @@ def _words(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(_words(part) for part in value)
     return str(value)
+
+
+def _verdict(check: Dict) -> str:
+    return bad_if(not check["passed"], tell("holds") if check["passed"] else tell("does not hold"))
 
 
 def _found(check: Dict) -> str:

@@ -14,6 +14,7 @@ Record = dict[str, Any]
 
 BEFORE, AFTER = "#b4b9c2", "#2563a8"
 ACCENTS = ["#2563a8", "#d9772b", "#3a8f5c", "#a23b72", "#7a6bb0", "#8a8f98", "#c2a01e", "#2a9d9d", "#b04a3a", "#5c6f2b"]
+ACCENTS += ["#1b1f3b", "#e58fb0", "#6b4226", "#7fb3e6", "#9acd32", "#5e2a84"]  # as many as there are algorithms
 WIDTH = 660
 
 
@@ -34,7 +35,14 @@ def _spec(records: Sequence[Record], height: int, **parts: Any) -> Spec:
                 "titleFontSize": 12,
                 "titleFontWeight": 500,
             },
-            "legend": {"orient": "top", "title": None, "labelFontSize": 12},
+            "legend": {
+                "orient": "top",
+                "title": None,
+                "labelFontSize": 12,
+                "labelLimit": 0,
+                "symbolLimit": 0,
+                "columns": 6,
+            },
         },
         **parts,
     }

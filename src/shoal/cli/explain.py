@@ -1,0 +1,38 @@
+"""`shoal explain`: a certificate in plain words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.output import print_json, print_text
+
+
+def register(app: typer.Typer) -> None:
+    app.command("explain", help="Tell in plain words what a certificate says.")(explain)
+
+
+def explain(
+    certificate: Annotated[Path, typer.Argument(help="the JSON file that 'shoal anonymize --certificate' writes")],
+    language: Annotated[str, typer.Option(help="en or de")] = "en",
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    from shoal.pipeline.certificate import load_certificate
+    from shoal.reports.language import speaking, tell
+    from shoal.reports.story import tell_story
+
+    content = load_certificate(certificate)
+    with speaking(language):
+        chapters = tell_story(content)
+        again = tell("Check it again: shoal verify RELEASE --certificate {file}", file=certificate.name)
+    if as_json:
+        print_json({chapter.title: list(chapter.sentences) for chapter in chapters})
+        return
+    for chapter in chapters:
+        print_text(chapter.title)
+        for sentence in chapter.sentences:
+            print_text(f"  - {sentence}")
+        print_text("")
+    print_text(again)

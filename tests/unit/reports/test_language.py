@@ -1,0 +1,122 @@
+"""Reports in German: complete, and no entry that nobody asks for."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import shoal
+from shoal.errors import InputError
+from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+from shoal.models.catalogue import catalogue
+from shoal.reports import language
+from shoal.reports.language import digits, languages, speaking, tell
+from shoal.reports.page import Page, bad_if, section, table
+from shoal.reports.report import build_report
+from shoal.reports.story import tell_story
+
+PACKAGE = Path(shoal.__file__).parent
+
+
+def texts_of_the_code() -> set[str]:
+    """Every text that stands in the code of reports, metrics and models."""
+    found = {entry.meaning for entry in catalogue()} | {entry.does_not_stop for entry in catalogue()}
+    folders = [
+        PACKAGE / "reports",
+        PACKAGE / "metrics",
+        PACKAGE / "verification",
+        PACKAGE / "cli",
+        PACKAGE / "evaluation",
+    ]
+    for file in [path for folder in folders for path in folder.rglob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return found
+
+
+def certificate() -> dict[str, Any]:
+    check = {"model": "k-anonymity:5", "passed": True, "measure": "smallest class", "measured": 5.0}
+    return {
+        "versions": {"shoal": "0"},
+        "job": {"sensitive": ["illness"], "keep": ["ward"], "allow": ["ward"], "identifiers": ["name"]},
+        "quasi": ["age"],
+        "models": ["k-anonymity:5"],
+        "records": {"released": 3000, "suppressed": 2},
+        "classes": 50,
+        "smallest_class": 5,
+        "passed": True,
+        "checks": [check],
+        "hashes": {},
+        "loss": {"gcp": 0.25, "lower_bound": 0.1},
+    }
+
+
+@pytest.fixture(scope="module")
+def evaluation(tables: SimpleNamespace) -> dict[str, Any]:
+    original, release = tables.anonymized(200, 5)
+    parts = ("risk", "combinations", "attack", "utility", "queries")
+    options = EvaluationOptions(k=5, sensitive=("illness",), queries=30, parts=parts)
+    return evaluate_release(original, release, tables.quasi, options, hierarchies=tables.hierarchies).as_dict()
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_german_reports_are_german(evaluation: dict[str, Any], public: bool) -> None:
+    summary = {
+        "records": 3000,
+        "smallest_class": 5,
+        "risk": evaluation["risk"],
+        "metrics": {"gcp": 0.25},
+        "per_attribute": {},
+        "certificate": certificate(),
+    }
+    language.UNTOLD.clear()
+    html = build_report(summary, evaluation, public=public, language="de")
+    assert 'lang="de"' in html
+    assert "Alle Zusicherungen sind erfüllt." in html
+    assert "3.000" in html
+    named = {"age", "illness", "ward", "city", "job", "k"}  # of the data and of settings
+    assert language.UNTOLD & texts_of_the_code() - named - {""} == set()
+
+
+def test_no_entry_is_stale() -> None:
+    known = texts_of_the_code()
+    for code in languages()[1:]:
+        assert [text for text in language._catalogue(code)["texts"] if text not in known] == []
+
+
+def test_placeholders_are_those_of_the_english_text() -> None:
+    import string
+
+    def fields(text: str) -> set[str]:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+    for english, german in language._catalogue("de")["texts"].items():
+        assert fields(english) == fields(german), english
+
+
+def test_the_language_ends_with_its_block() -> None:
+    with speaking("de"):
+        assert (tell("before"), digits("1,234.5")) == ("vorher", "1.234,5")
+    assert (tell("before"), digits("1,234.5")) == ("before", "1,234.5")
+    with pytest.raises(InputError), speaking("xx"):
+        pass
+
+
+def test_the_public_story_names_no_column() -> None:
+    told = " ".join(sentence for chapter in tell_story(certificate(), public=True) for sentence in chapter.sentences)
+    for name in ("illness", "ward", "age:", "name"):
+        assert name not in told.split()
+    assert "1 column" in told
+
+
+def test_bad_values_are_marked_and_sections_listed() -> None:
+    page = Page("t")
+    page.add(section("What & why", "i", table(["a", "b"], [["x", bad_if(True, "7")]], numbers=(1,))))
+    html = page.html()
+    assert '<td class="number bad">7</td>' in html
+    assert '<a href="#what-why">What &amp; why</a>' in html
