@@ -82,7 +82,7 @@ PREPARE: dict[str, tuple[Callable[[Path, Path], tuple], int, set[str]]] = {
     "no output": (lambda f, p: (p, *BASE), 2, {"no-output"}),
     "output folder missing": (lambda f, p: (p, "-o", "nowhere/out.csv", *BASE), 2, {"no-such-folder"}),
     "output is a folder": (lambda f, p: ((f / "made").mkdir(), (p, "-o", "made", *BASE))[1], 2, {"not-writable"}),
-    "output of unknown format": (lambda f, p: (p, "-o", "out.xlsx", *BASE), 2, {"unknown-format"}),
+    "output of unknown format": (lambda f, p: (p, "-o", "out.docx", *BASE), 2, {"unknown-format"}),
     "hierarchy lacks values": (
         lambda f, p: (p, "-o", "o.csv", "--hierarchies", tree(f, cover([f"{z};*" for z in ZIPS[:5]])), *BASE),
         2,

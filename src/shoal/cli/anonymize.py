@@ -37,6 +37,7 @@ def anonymize(
     model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
     population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    hierarchy: Annotated[list[str] | None, typer.Option(help=options.HIERARCHY_HELP)] = None,
     algorithm: Annotated[str | None, typer.Option(help="see 'shoal algorithms'")] = None,
     parameter: Annotated[list[str] | None, typer.Option(help=options.PARAMETER_HELP)] = None,
     effort: Annotated[str | None, typer.Option(help="low, default, high, or a number")] = None,
@@ -53,6 +54,7 @@ def anonymize(
     encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
+    rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
     threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
     job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
@@ -62,13 +64,17 @@ def anonymize(
         OnInterrupt,
         typer.Option(help="Ctrl-C while the search refines: release the best found so far, nothing, or ask"),
     ] = OnInterrupt.ASK,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="check everything, tell the costs, no release")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    csv["rename_duplicates"] = rename_duplicates or None
     reading = read_early(data if job is None else None, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
     from shoal.job.draft import resolve
+    from shoal.pipeline.estimate import estimate
+    from shoal.pipeline.prepare import prepare
     from shoal.pipeline.run import make_release
     from shoal.pipeline.sources import begin_reading
     from shoal.tables.formats.atomic import overwritten
@@ -85,7 +91,9 @@ def anonymize(
         "population": population,
         "k": options.whole_number(k, "-k", problems),
         "models": tuple(model or ()),
-        "hierarchies": hierarchies,
+        "hierarchies": options.hierarchies(
+            hierarchies, hierarchy, (*options.names(quasi), *options.names(sensitive)), problems
+        ),
         "algorithm": algorithm,
         "parameters": options.typed(options.pairs(parameter, "--parameter", problems)),
         "effort": options.effort_value(effort),
@@ -113,11 +121,35 @@ def anonymize(
         read = begin_reading(made, reading)
         load_compiler()  # while the table is read
         watch = Watch(progress, _trace if debug else None, stop)
-        result = make_release(resolve(made, earlier=problems), read, watch)
+        if dry_run:
+            prepared = prepare(resolve(made, earlier=problems), read, watch)
+        else:
+            result = make_release(resolve(made, earlier=problems), read, watch)
+    if dry_run:
+        _print_estimate(estimate(prepared), as_json)
+        return
     if as_json:
         print_json({"ok": True, "output": str(made.output), **result.summary()})
     elif not quiet:
         print_result(result, made.output)
+
+
+def _print_estimate(found: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json({"ok": True, "dry_run": True, **found})
+        return
+    seconds = "not known" if found["seconds"] is None else f"about {max(1, round(found['seconds'])):,} s"
+    print_table(
+        "Everything was checked; nothing was released",
+        ("", ""),
+        [
+            ("Records", f"{found['records']:,}"),
+            ("Distinct rows of quasi-identifiers", f"{found['distinct_rows']:,}"),
+            ("Requirement", ", ".join(found["requirement"])),
+            ("Time (compiling not counted)", seconds),
+            ("Memory", f"about {round(found['megabytes'], -1):,.0f} MB"),
+        ],
+    )
 
 
 def _trace(stage: str, value: Any) -> None:

@@ -26,6 +26,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "evaluate": ("shoal evaluate patients.csv release.csv --certificate certificate.json --report report.html",),
     "compare": ("shoal compare patients.csv --quasi age,sex,postcode --algorithms all -k 5,10,50",),
     "cluster-release": ("shoal cluster-release patients.csv -o release.csv --quasi age,sex -k 20 --clusters 6",),
+    "serve": ("shoal serve",),
     "explain": ("shoal explain certificate.json", "shoal explain certificate.json --language de"),
     "doctor": ("shoal doctor", "shoal doctor --warm"),
     "algorithms": ("shoal algorithms",),

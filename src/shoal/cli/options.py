@@ -71,11 +71,12 @@ def decimal_number(text: str | None, option: str, problems: list[Problem]) -> fl
 
 
 PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
-DATA_HELP = "the table: CSV, Parquet or Arrow"
+DATA_HELP = "the table: CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"
 HEADER_HELP = "whether the CSV file has one, if it is not found out"
+HIERARCHY_HELP = "hierarchy of one column: COLUMN=FILE, or a builder: COLUMN=prefix (repeatable)"
 DUPLICATES_HELP = "a second column of the same name 'a' becomes 'a_2'"
 PRIORITY_HELP = "what to keep most: an order a,b,c (first matters most), or weights a=1,b=0.5"
 
@@ -112,6 +113,25 @@ def effort_value(text: str | None) -> str | float | None:
         return text
 
 
+def hierarchies(
+    folder: Path | None, texts: list[str] | None, columns: tuple[str, ...], problems: list[Problem]
+) -> Path | dict[str, str] | None:
+    """A folder, single columns, or both: what is named for a column counts more than its file in the folder.
+
+    `columns` are those whose files are looked for in the folder, where both are given.
+    """
+    single = pairs(texts, "--hierarchy", problems)
+    if folder is None or not single:
+        return folder or single or None
+    from shoal.hierarchies.files import find_hierarchy_files
+
+    try:
+        return {**{name: str(path) for name, path in find_hierarchy_files(folder, columns).items()}, **single}
+    except InputError as error:
+        problems.extend(error.problems)
+        return single
+
+
 def checked_job(settings: dict[str, Any], problems: list[Problem]) -> Job:
     """A job of these settings alone; what is wrong with them and with the command line is raised together."""
     job = make_job(None, settings, problems)
@@ -136,6 +156,8 @@ def make_job(
         base = Job.load(job_file).model_dump(by_alias=True, exclude_unset=True) if job_file is not None else {}
         if "csv" in base and "csv" in given:
             given["csv"] = {**base["csv"], **given["csv"]}  # one setting of a file does not forget the others
+        if all(isinstance(of.get("hierarchies"), dict) for of in (base, given)):
+            given["hierarchies"] = {**base["hierarchies"], **given["hierarchies"]}
         job = Job.make(**{**(usual or {}), **base, **given})
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None

@@ -21,7 +21,7 @@ from shoal.job.job import Job
 from shoal.models.base import Model, Requirement
 from shoal.models.k_map import KMap
 from shoal.tables.formats.atomic import check_outputs
-from shoal.tables.formats.files import Format, format_of
+from shoal.tables.formats.files import Format, format_of, format_to_write
 from shoal.tables.schema import Scale
 from shoal.tables.types import has_text
 
@@ -53,7 +53,7 @@ def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]
     problems = check_outputs((job.output, job.certificate, job.report), _input_files(job, requirement))
     if job.output is not None:
         try:
-            format_of(job.output)
+            format_to_write(job.output)
         except InputError as error:
             problems += error.problems
     return problems

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, Problem
 from shoal.progress import ProgressCallback, silent
 from shoal.tables.formats.atomic import check_outputs
-from shoal.tables.formats.files import format_of
+from shoal.tables.formats.files import format_to_write
 
 if TYPE_CHECKING:
     from shoal.evaluation.evaluate import Evaluation
@@ -94,7 +94,7 @@ class Result:
         places = {name: folder / file for name, file in names.items()}
         problems = check_outputs(places.values())
         try:
-            format_of(places["release"])
+            format_to_write(places["release"])
         except InputError as error:
             problems += error.problems
         if problems:

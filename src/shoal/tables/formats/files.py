@@ -18,7 +18,9 @@ from shoal.tables.formats.arrow import read_arrow, write_arrow
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.csv.read import CsvReading, check_is_file
 from shoal.tables.formats.csv.write import write_csv
+from shoal.tables.formats.excel import read_excel, write_excel
 from shoal.tables.formats.parquet import read_parquet, write_parquet
+from shoal.tables.formats.statistics import READERS, read_statistics
 
 
 class Format(StrEnum):
@@ -27,6 +29,8 @@ class Format(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     ARROW = "arrow"
+    EXCEL = "excel"
+    STATISTICS = "statistics"  # SPSS, Stata, SAS: read only
 
 
 _FORMAT_OF_SUFFIX = {
@@ -38,6 +42,8 @@ _FORMAT_OF_SUFFIX = {
     ".arrow": Format.ARROW,
     ".feather": Format.ARROW,
     ".ipc": Format.ARROW,
+    ".xlsx": Format.EXCEL,
+    **dict.fromkeys(READERS, Format.STATISTICS),
 }
 _PACKED = ".gz"
 _PIECE = 1 << 20
@@ -61,8 +67,18 @@ def format_of(path: Path | str) -> Format:
     suffix = Path(name.removesuffix(_PACKED)).suffix
     found = _FORMAT_OF_SUFFIX.get(suffix)
     if found is None or (packed and found is not Format.CSV):
-        hint = "known: " + ", ".join(_FORMAT_OF_SUFFIX) + ", and text formats packed as .gz"
-        raise InputError(Problem("unknown-format", f"the suffix of '{path}' names no known format", hint=hint))
+        hint = "supported: " + ", ".join(_FORMAT_OF_SUFFIX) + ", and text formats packed as .gz"
+        ending = f"'{suffix}{_PACKED if packed else ''}'" if suffix else "a name without an ending"
+        raise InputError(Problem("unknown-format", f"'{path}': {ending} is not a supported format", hint=hint))
+    return found
+
+
+def format_to_write(path: Path | str) -> Format:
+    """The format of a file that is to be written. Raises InputError if it can only be read, or is not known."""
+    found = format_of(path)
+    if found is Format.STATISTICS:
+        message = f"'{path}': files of SPSS, Stata and SAS can be read, but not written"
+        raise InputError(Problem("unknown-format", message, hint="write .csv, .parquet, .arrow or .xlsx"))
     return found
 
 
@@ -112,7 +128,13 @@ class Reading:
 
 def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None, dict[str, CodedColumn]]:
     _refuse_empty(path)
-    frame = read_parquet(path) if found_format is Format.PARQUET else read_arrow(path)
+    readers = {
+        Format.PARQUET: read_parquet,
+        Format.ARROW: read_arrow,
+        Format.EXCEL: read_excel,
+        Format.STATISTICS: read_statistics,
+    }
+    frame = readers[found_format](path)
     if frame.height == 0:
         raise InputError(Problem("no-records", f"'{path}' has no records"))
     return frame, None, {}
@@ -121,11 +143,13 @@ def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None,
 def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = None) -> None:
     """Write a table in the format that the suffix of `path` names; text is written like the table it came from."""
     path = Path(path)
-    found_format = format_of(path)
+    found_format = format_to_write(path)
     if found_format is Format.PARQUET:
         write_parquet(frame, path)
     elif found_format is Format.ARROW:
         write_arrow(frame, path)
+    elif found_format is Format.EXCEL:
+        write_excel(frame, path)
     else:
         write_csv(frame, path, written_options(path, like))
 
