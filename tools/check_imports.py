@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("pipeline",),
     ("cluster_release", "comparison"),
     ("api",),
-    ("sample", "testing"),
+    ("sample", "testing", "sklearn"),
     ("web",),
     ("cli",),
     ("__init__",),

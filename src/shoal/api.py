@@ -84,7 +84,7 @@ def anonymize(
         suppression_limit=suppression_limit,
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
         scales=scales or {},
-        orders=orders or {},
+        orders={**_orders_of(frame, (*as_tuple(quasi), *as_tuple(sensitive)), scales, hierarchies), **(orders or {})},
         missing=missing if missing is None else as_tuple(missing),
         algorithm=name,
         parameters=its_parameters,
@@ -101,6 +101,19 @@ def anonymize(
     )
     objects = tuple(model for model in given if isinstance(model, Model))
     return run_frame(job, frame, models=objects, watch=watch or Watch(progress))
+
+
+def _orders_of(frame: Any, columns: Sequence[str], *decided: Any) -> dict[str, list[str]]:
+    """The orders of ordered categories of pandas: their type says it, unless a scale or hierarchy is given for them."""
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        return {}
+    given = {name for settings in decided if isinstance(settings, Mapping) for name in settings}
+    dtypes = {name: frame.dtypes[name] for name in columns if name not in given and name in frame.columns}
+    return {
+        name: [str(category) for category in dtype.categories]
+        for name, dtype in dtypes.items()
+        if getattr(dtype, "ordered", None) is True
+    }
 
 
 def evaluate(
@@ -137,7 +150,10 @@ def evaluate(
         person=person,
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
         scales=scales or {},
-        orders=orders or {},
+        orders={
+            **_orders_of(original, (*as_tuple(quasi), *as_tuple(sensitive)), scales, hierarchies),
+            **(orders or {}),
+        },
         missing=as_tuple(missing),
         priorities={} if priorities is None else priorities,
         seed=seed,

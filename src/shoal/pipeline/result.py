@@ -50,7 +50,7 @@ def _no_original(verb: str) -> InputError:
     return InputError(Problem("no-original", message, hint=f"{verb} it in the program that made it"))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A verified release with everything that is known about it."""
 
@@ -115,6 +115,23 @@ class Result:
             "details": dict(self.details),
             "certificate": self.certificate,
         }
+
+    def __repr__(self) -> str:
+        """A summary that a person reads; no value of the data."""
+        records, checks = self.certificate["records"], self.certificate["checks"]
+        suppressed = f" ({records['suppressed']:,} suppressed)" if records["suppressed"] else ""
+        smallest = "none" if self.certificate["smallest_class"] is None else f"{self.certificate['smallest_class']:,}"
+        bound = self.metrics.get("lower_bound")
+        least = f", at least {bound:.4f} is unavoidable" if bound else ""
+        lines = [
+            f"Release of {records['released']:,} records{suppressed}",
+            f"  groups          {self.certificate['classes']:,}, the smallest of {smallest}",
+            f"  loss (GCP)      {self.metrics['gcp']:.4f}" + least,
+            f"  highest risk    {self.risk['before']['highest']:.1%} before, {self.risk['after']['highest']:.1%} after",
+        ]
+        lines += [f"  {check['model']:<15} {'holds' if check['passed'] else 'DOES NOT HOLD'}" for check in checks]
+        lines.append("  .release, .certificate, .metrics, .evaluate(), .report(), .save(folder)")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """A short table and charts for notebooks."""

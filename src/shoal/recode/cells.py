@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from shoal.encode.codebook import ColumnCodebook
 from shoal.encode.encoded_table import EncodedAttribute
 from shoal.kernels.boxes import common_level
+from shoal.tables.neat import neat_texts
 
 SUPPRESSED = "*"
 MISSING_IN_SET = "(missing)"
@@ -63,7 +64,8 @@ def interval_cells(book: ColumnCodebook, low: NDArray[np.int32], high: NDArray[n
     first, last, cell_of_box = distinct_pairs(low, high, book.size)
     if (first == last).all():
         return Cells(book.values.gather(first), cell_of_box, True)
-    low_texts, high_texts = book.texts.gather(first), book.texts.gather(last)
+    texts = neat_texts(book.values, book.texts)
+    low_texts, high_texts = texts.gather(first), texts.gather(last)
     # Equal numbers spelled differently (1.5 and 1.50) are one number: its shorter spelling is released. Floats would
     # not do: they take different numbers beyond 2^53 for one.
     shorter = pl.select(

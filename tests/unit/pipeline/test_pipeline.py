@@ -138,6 +138,6 @@ def test_a_result_is_saved_with_all_that_belongs_to_it(job: shoal.Job, tmp_path:
     )
     again = shoal.Job.load(tmp_path / "out" / "job.yaml")
     assert again.models == ("k-anonymity:4",)
-    with pytest.raises(shoal.InputError, match="suffix"):
+    with pytest.raises(shoal.InputError, match="supported format"):
         result.save(tmp_path / "other", format="xyz")
     assert not list((tmp_path / "other").iterdir())
