@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 ORACLE ?= .venv-oracle
+JOBS ?= 20000
 ANONYMETER ?= .venv-anonymeter
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test check bench scaling experiments clean
+.PHONY: demo serve test check fuzz bench scaling experiments clean
 
 demo: $(VENV)/.demo
 	$(BIN)/shoal demo
@@ -21,6 +22,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks experiments tools
 	$(BIN)/mypy
 	$(BIN)/python tools/check_imports.py
+
+# Random jobs against a reader of its own; stopped, it goes on where it was.
+fuzz: $(VENV)/.dev
+	$(BIN)/python tools/fuzz.py --jobs $(JOBS) --processes 2
 
 bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.run

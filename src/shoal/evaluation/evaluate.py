@@ -168,7 +168,8 @@ def evaluate_release(
     }
     for part in PARTS:
         if part in options.parts:
-            with stages.stage(part):
+            # what goes beyond the largest float is infinite, and needs no warning
+            with stages.stage(part), np.errstate(over="ignore", invalid="ignore"):
                 found[part] = work[part]()
     risk = found.pop("risk", None) or _risk(table, original, release, options, population, samples)
     if found.get("combinations") and found["combinations"]["largest"] < found["combinations"]["asked"]:

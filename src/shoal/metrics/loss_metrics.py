@@ -105,6 +105,8 @@ def sse(table: ReadTable, settings: Settings) -> Value | None:
         if np.isnan(column.cells.number[used]).any() or column.domain.missing_count:
             continue
         truth, shown, count = _counted_pairs(column, table)
+        scale = _power_below(truth)
+        truth, shown = truth * scale, shown * scale
         mean = float(np.dot(truth, count) / count.sum())
         variance = float(np.dot(np.square(truth - mean), count))
         error = float(np.dot(np.square(truth - shown), count))
@@ -128,6 +130,12 @@ def _counted_pairs(column: ReadColumn, table: ReadTable) -> tuple[FloatArray, Fl
         counted["shown"].to_numpy(),
         counted["count"].to_numpy().astype(np.float64),
     )
+
+
+def _power_below(numbers: FloatArray) -> float:
+    """A power of two, which rounds nothing, that makes numbers small enough to be squared; 1 for usual ones."""
+    largest = float(np.nanmax(np.abs(numbers), initial=0.0))
+    return 1.0 if largest < 1e100 else 2.0 ** -int(np.ceil(np.log2(largest)))
 
 
 METRICS: tuple[Metric, ...] = (

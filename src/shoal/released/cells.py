@@ -321,7 +321,8 @@ def _leaves(reader: _Reader, low: FloatArray, high: FloatArray, with_missing: Bo
 
 def _loss(domain: Domain, low: FloatArray, high: FloatArray, leaves: NDArray[np.int64], reader: _Reader) -> FloatArray:
     if domain.kind in (DomainKind.NUMBER, DomainKind.ORDER):
-        width = np.nan_to_num(high - low, nan=0.0, posinf=domain.span)
+        with np.errstate(over="ignore"):  # a width beyond all floats is the whole span
+            width = np.nan_to_num(high - low, nan=0.0, posinf=domain.span)
         loss = np.minimum(1.0, width / domain.span) if domain.span > 0 else np.zeros(len(low))
         for text in reader.members:
             if reader.covers_missing[text] and reader.sizes[text] > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -73,8 +74,10 @@ class Domain:
 
     @property
     def span(self) -> float:
-        """Distance of the largest and the smallest position."""
-        return float(self.positions[-1] - self.positions[0]) if len(self.values) else 0.0
+        """Distance of the largest and the smallest position, or the largest float where it is beyond."""
+        if not len(self.values):
+            return 0.0
+        return min(float(self.positions[-1]) - float(self.positions[0]), sys.float_info.max)
 
     @cached_property
     def code_of(self) -> dict[str, int]:

@@ -228,7 +228,8 @@ def _read_column(
     if aggregated.any():
         lowest, highest = _extremes(class_of_row, values, sizes.shape[0])
         present = np.append(domain.positions, np.nan)
-        width = present[highest] - present[lowest]
+        with np.errstate(over="ignore"):  # a width beyond all floats is the whole span
+            width = present[highest] - present[lowest]
         width = np.where(np.isnan(width), np.where(lowest == highest, 0.0, domain.span), width)
         loss[aggregated] = np.minimum(1.0, width / domain.span if domain.span > 0 else 0.0 * width)[aggregated]
         first[aggregated], last[aggregated] = lowest[aggregated], highest[aggregated]

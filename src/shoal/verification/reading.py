@@ -76,7 +76,8 @@ class Cells:
                 yield np.ones(len(self.values), dtype=np.bool_)
             else:
                 under = labels.under(text) if labels is not None else None
-                yield self._fits(number, text, place) if under is None else under
+                # a leaf is a number too: 0 stands for -0.0 as well
+                yield self._fits(number, text, place) if under is None else under | self._same_position(number)
 
     def _fits(self, number: int, text: str, place: Mapping[str, int]) -> NDArray[np.bool_]:
         fits = np.zeros(len(self.values), dtype=np.bool_)

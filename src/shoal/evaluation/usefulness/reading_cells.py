@@ -214,7 +214,8 @@ def spread_variance(width: FloatArray, scale: Scale) -> FloatArray:
 
 def overlap(low: FloatArray, high: FloatArray, query: tuple[float, float], scale: Scale) -> FloatArray:
     """The share of ranges spread evenly that lies in a query range, both ends included."""
-    step = 0.0 if scale is Scale.DECIMAL else 1.0
+    step = 0.0 if scale is Scale.DECIMAL else 0.5
+    low, high, query = low / 2, high / 2, (query[0] / 2, query[1] / 2)  # a width may be beyond all floats, its half not
     inside = np.minimum(high, query[1]) - np.maximum(low, query[0]) + step
     width = high - low + step
     point = width <= 0

@@ -61,6 +61,8 @@ def moments(table: ReadTable, original: pl.DataFrame) -> dict[str, dict[str, flo
         variance = float((((middle - mean) ** 2 + inside) * counts).sum() / counts.sum())
         true_mean = float((domain.positions * domain.counts).sum() / domain.counts.sum())
         true_variance = float(((domain.positions - true_mean) ** 2 * domain.counts).sum() / domain.counts.sum())
+        if not np.isfinite([mean, variance, true_mean, true_variance]).all():
+            continue  # the square of a number beyond 1e150 is none any more
         found[name] = {
             "mean_before": true_mean,
             "mean_after": mean,
@@ -99,7 +101,7 @@ def _pearson(one: FloatArray, other: FloatArray) -> float | None:
         return None
     x, y = one[known] - one[known].mean(), other[known] - other[known].mean()
     scale = float(np.sqrt((x * x).sum() * (y * y).sum()))
-    return float((x * y).sum() / scale) if scale > 0 else None
+    return float((x * y).sum() / scale) if 0 < scale < np.inf else None
 
 
 Distribution = Any  # (bins of every record, number of bins) before, shares per class after
