@@ -29,7 +29,7 @@ if str(TOOLS) not in sys.path:
     sys.path.insert(0, str(TOOLS))
 CASES = TOOLS.parent / "tests" / "fuzz_cases"
 CHUNK = 100
-SECONDS_PER_JOB = 120
+SECONDS_PER_JOB = 900  # the first ones compile their kernels, on a machine that may be busy
 THOROUGH = 10  # one job in so many is also repeated, verified and evaluated
 
 

@@ -225,7 +225,7 @@ def _hierarchy(column: Column, present: list[str], random: Random, plain: bool) 
     kind = "" if plain else column["kind"]
     choices = ["tree", "tree", "flat"]
     if kind == "text":
-        choices += ["prefix", "order"]
+        choices += ["prefix"] if present[0][:1].isdigit() else ["prefix", "order"]  # [1, 9] would be two things
     if kind in ("int64", "int8", "uint64", "float", "decimal"):
         choices += ["ranges", "ranges", "edges"]
     if kind == "date":

@@ -7,14 +7,13 @@ below it, anything else for itself. Where a text may be read in two ways either 
 from __future__ import annotations
 
 import datetime as dt
-import struct
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pandas as pd
 
-from fuzzing.values import Column
+from fuzzing.values import Column, single
 
 MISSING = ("", "NaN", "nan")
 DATE_FORMS = (
@@ -147,7 +146,7 @@ class Reader:
             return True
         if self.kind == "float32":
             first, second = number_of(cell), number_of(text)
-            return first is not None and second is not None and _as_single(first) == _as_single(second)
+            return first is not None and second is not None and single(first) == single(second)
         number, other = number_of(cell), number_of(text)
         if number is not None and other is not None:
             return number == other or float(number) == float(other)
@@ -190,14 +189,10 @@ class Reader:
         numbers = [number_of(part) for part in (low, text, high)]
         if None not in numbers:
             if self.kind == "float32":
-                return _as_single(numbers[0]) <= _as_single(numbers[1]) <= _as_single(numbers[2])
+                return single(numbers[0]) <= single(numbers[1]) <= single(numbers[2])
             return numbers[0] <= numbers[1] <= numbers[2]  # type: ignore[operator]
         moments = [moment_of(low, self.zone), moment_of(text), moment_of(high, self.zone)]
         return None not in moments and moments[0] <= moments[1] <= moments[2]  # type: ignore[operator]
-
-
-def _as_single(number: Any) -> float:
-    return float(struct.unpack("f", struct.pack("f", float(number)))[0])
 
 
 def _between(cell: str, text: str, order: dict[str, int]) -> bool:

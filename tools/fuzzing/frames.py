@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-from fuzzing.values import Column, typed
+from fuzzing.values import Column, single, typed
 
 FRAMES = ("polars", "pandas", "pandas-nullable", "pandas-arrow", "pyarrow")
 FILES = ("csv", "parquet", "arrow")
@@ -185,7 +185,7 @@ def shown(value: Any) -> tuple[str, str]:
     return type(value).__name__, repr(value)
 
 
-def plain_text(value: Any) -> str:
+def plain_text(value: Any, kind: str = "") -> str:
     """One text for a value, however the frame or file that holds it spells it: for comparing two forms of a release."""
     if value is None or value is pd.NaT or value is pd.NA or value != value:
         return ""
@@ -198,13 +198,24 @@ def plain_text(value: Any) -> str:
     text = str(value)
     if text in ("NaN", "nan"):
         return ""
+    if kind == "float32":
+        text = _single_text(text)
     return _number_text(text)
+
+
+def _single_text(text: str) -> str:
+    """A number of 32 bits by its shortest text, or with all the digits that its 64 bits have: one number."""
+    try:
+        return repr(single(text))
+    except ValueError:
+        return text
 
 
 def _moment_text(value: dt.datetime) -> str:
     if value.tzinfo is not None:
         value = value.astimezone(dt.UTC)
-    return value.replace(tzinfo=None).isoformat(sep=" ")
+    text = value.replace(tzinfo=None).isoformat(sep=" ")
+    return text.removesuffix(" 00:00:00")  # a day: some frames hold days as moments
 
 
 def _number_text(text: str) -> str:

@@ -20,7 +20,7 @@ import yaml
 
 import shoal
 from fuzzing.cases import Case
-from fuzzing.check import Finding, check_cells, check_certificate, check_kept, is_possible
+from fuzzing.check import Finding, as_read, check_cells, check_certificate, check_kept, is_possible
 from fuzzing.frames import (
     Cells,
     as_frame,
@@ -169,6 +169,8 @@ def _through_frame(case: Case, folder: Path, thorough: bool) -> list[Finding]:
     before = typed_cells(frame)
     if "output" in way:
         settings["output"] = folder / f"release.{way['output']}"
+    if "class" in settings:
+        settings["class_column"] = settings.pop("class")
     result = shoal.anonymize(frame, threads=1, **settings)
     findings = _look_at(case, result.release, before)
     cells = typed_cells(result.release)
@@ -231,8 +233,10 @@ def _same_table(case: Case, release: Cells, written: Cells) -> list[Finding]:
     if sorted(written) != sorted(names):
         return [("file differs", f"the file has the columns {sorted(written)}, the release {sorted(names)}")]
 
+    kinds = {name: column["kind"] for name, column in as_read(case).items()}
+
     def rows(cells: Cells) -> Counter[tuple[str, ...]]:
-        return Counter(zip(*([plain_text(cell) for cell in cells[name]] for name in names), strict=True))
+        return Counter(zip(*([plain_text(cell, kinds[name]) for cell in cells[name]] for name in names), strict=True))
 
     if rows(release) != rows(written):
         return [("file differs", "the file has other rows than the release")]
@@ -268,7 +272,9 @@ def _by_command(settings: dict[str, Any], folder: Path) -> list[Finding]:
 
     first = Path(settings["output"])
     second = first.with_name(f"by-command{first.suffix}")
-    (folder / "job.yaml").write_text(yaml.safe_dump({**settings, "output": str(second)}), encoding="utf-8")
+    (folder / "job.yaml").write_text(
+        yaml.safe_dump({**settings, "output": str(second)}, sort_keys=False), encoding="utf-8"
+    )
     screen = io.StringIO()
     code: Any = None
     with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):

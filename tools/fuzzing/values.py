@@ -7,6 +7,7 @@ are written in two ways, integers that floats cannot hold, texts that look like 
 from __future__ import annotations
 
 import datetime as dt
+import struct
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -172,7 +173,9 @@ def typed(text: str | None, column: Column) -> Any:
     kind = column["kind"]
     if kind in ("int64", "int8", "uint64", "huge"):
         return int(text)
-    if kind in ("float", "float32"):
+    if kind == "float32":
+        return single(text)
+    if kind == "float":
         return float(text)
     if kind == "decimal":
         return Decimal(text)
@@ -185,3 +188,8 @@ def typed(text: str | None, column: Column) -> Any:
     if kind == "bool":
         return text == "true"
     return text
+
+
+def single(number: Any) -> float:
+    """The nearest number of 32 bits."""
+    return float(struct.unpack("f", struct.pack("f", float(number)))[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,14 @@ import polars as pl
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.hierarchies.spec import make_hierarchy
 from shoal.job.job import content_hash
 from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
+from shoal.tables.distinct import text_codes
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.files import read_table
 from shoal.tables.frames.frames import to_polars
@@ -34,15 +36,38 @@ _MISSING_NOT_GIVEN = (
 def verify(
     release: Any, *, quasi: Sequence[str], k: int | None = None, models: Sequence[Model | str] = (), **options: Any
 ) -> Verification:
-    """Check a released frame: k-anonymity if k is given, and the given models (objects or their text form)."""
+    """Check a released frame: k-anonymity if k is given, and the given models (objects or their text form).
+
+    `hierarchies` may be given in every form that `anonymize` takes.
+    """
     problems: list[Problem] = []
     wanted = _models(k, models, problems)
     quasi = [quasi] if isinstance(quasi, str) else list(quasi)  # a single name is meant as a list of one
     frame, _ = to_polars(release)
     problems += _unknown_columns(frame.columns, quasi)
+    try:
+        trees = _given_trees(options.pop("hierarchies", None) or {}, frame, quasi, options.get("population"))
+    except InputError as error:
+        problems += error.problems
     if problems:
         raise InputError(problems)
-    return verify_release(frame, quasi, wanted, **options)
+    return verify_release(frame, quasi, wanted, hierarchies=trees, **options)
+
+
+def _given_trees(
+    specs: Mapping[str, Any], frame: pl.DataFrame, quasi: Sequence[str], population: pl.DataFrame | None
+) -> dict[str, Hierarchy]:
+    """The hierarchies of a call. What a builder builds on are the values of a column that is released as it is or,
+    for a quasi-identifier, those of the population: without one, nobody looks at its hierarchy."""
+    trees = {}
+    for name, spec in specs.items():
+        values = population if name in quasi else frame
+        if isinstance(spec, Hierarchy):
+            trees[name] = spec
+        elif values is not None and name in values.columns:
+            texts, _ = text_codes(values[name])
+            trees[name] = make_hierarchy(spec, texts.drop_nulls().to_list(), name)
+    return trees
 
 
 def verify_file(

@@ -18,6 +18,7 @@ from shoal.recode.cells import SUPPRESSED, Cells, flat_cells, interval_cells, su
 from shoal.tables.scales import TEXT_LIKE
 from shoal.tables.schema import Scale
 from shoal.tables.threads import on_threads
+from shoal.tables.types import with_one_zero
 
 SUPPRESSIONS = ("cell-suppression", "value-suppression")
 
@@ -53,7 +54,7 @@ def recode(
     }
     kept = [name for name in frame.columns if name not in set(dropped)]
     # named here: polars gives a new name to a column of a list whose name is empty
-    return pl.DataFrame({name: released[name] if name in released else frame[name] for name in kept})
+    return pl.DataFrame({name: released[name] if name in released else with_one_zero(frame[name]) for name in kept})
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,3 +36,26 @@ def with_text(column: pl.Series) -> Iterator[pl.Series]:
         yield from with_text(column.explode(empty_as_null=False, keep_nulls=False))
     else:
         yield from with_text(column.to_physical())
+
+
+def with_one_zero(column: pl.Series) -> pl.Series:
+    """The column with 0.0 for -0.0: they are one number to every model, so they must not be two texts.
+
+    Adding 0.0 would do in IEEE arithmetic, but polars leaves such a sum out.
+    """
+    if not column.dtype.is_float():
+        return column
+    zero = pl.lit(0.0, dtype=column.dtype)
+    return pl.select(pl.when(column == 0.0).then(zero).otherwise(column)).to_series().rename(column.name)
+
+
+def with_known_integers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Integers of 128 bits, which hardly any reader of files knows, as decimals of 38 digits, else as texts."""
+    return frame.with_columns(_known(column) for column in frame if isinstance(column.dtype, pl.Int128 | pl.UInt128))
+
+
+def _known(column: pl.Series) -> pl.Series:
+    try:
+        return column.cast(pl.Decimal(38, 0))
+    except pl.exceptions.InvalidOperationError:
+        return column.cast(pl.String)

@@ -9,6 +9,7 @@ import polars as pl
 from shoal.errors import InputError, Problem
 from shoal.tables.frames.categories import without_unused_categories
 from shoal.tables.frames.hidden import without_hidden_values
+from shoal.tables.types import with_known_integers
 
 _FILE_MAGIC = b"ARROW1"
 
@@ -28,7 +29,7 @@ def read_arrow(path: Path | str) -> pl.DataFrame:
 def write_arrow(frame: pl.DataFrame, path: Path | str) -> None:
     """Write uncompressed, with the string type that every Arrow reader knows, and nothing hidden under nulls."""
     with Path(path).open("wb") as file:
-        clean = without_unused_categories(without_hidden_values(frame.rechunk()))
+        clean = without_unused_categories(without_hidden_values(with_known_integers(frame.rechunk())))
         clean.write_ipc(file, compression="uncompressed", compat_level=pl.CompatLevel.oldest())
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.frames.categories import without_unused_categories
+from shoal.tables.types import with_known_integers
 
 
 def read_parquet(path: Path | str) -> pl.DataFrame:
@@ -23,7 +24,7 @@ def read_parquet(path: Path | str) -> pl.DataFrame:
 def write_parquet(frame: pl.DataFrame, path: Path | str) -> None:
     """Write with fixed settings, so that the same table gives the same bytes with the same version of polars."""
     with Path(path).open("wb") as file:
-        clean = without_unused_categories(frame.rechunk())
+        clean = without_unused_categories(with_known_integers(frame.rechunk()))
         clean.write_parquet(file, compression="zstd", compression_level=3, statistics=False)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.tables.frames.categories import used_dictionary
+from shoal.tables.types import with_one_zero
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ def taken_over(series: pl.Series, column: pd.Series[Any]) -> pd.Series[Any]:
         held = held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held])
         return pd.Series(pd.arrays.ArrowExtensionArray(taken_over_arrow(series, held)))
     if series.dtype.is_float():
-        return pd.Series((series + 0.0).to_numpy(), dtype=dtype)
+        return pd.Series(with_one_zero(series).to_numpy(), dtype=dtype)
     if isinstance(column.array, pd.arrays.IntegerArray | pd.arrays.BooleanArray):
         filled = series.fill_null(False if series.dtype == pl.Boolean else 0)
         return pd.Series(type(column.array)(filled.to_numpy(writable=True), series.is_null().to_numpy(writable=True)))
@@ -48,7 +49,7 @@ def taken_over_arrow(series: pl.Series, column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         return pa.chunked_array([used_dictionary(column)])
     if pa.types.is_floating(column.type):
-        return pa.chunked_array([(series + 0.0).to_arrow().cast(column.type)])
+        return pa.chunked_array([with_one_zero(series).to_arrow().cast(column.type)])
     return pa.chunked_array([chunk.take(pa.array(np.arange(len(chunk)))) for chunk in column.chunks], column.type)
 
 
@@ -59,9 +60,7 @@ def _objects(series: pl.Series, column: pd.Series[Any]) -> list[Any]:
         return values
     if isinstance(series.dtype, pl.Datetime) and series.dtype.time_unit == "ns":
         return list(series.to_pandas().astype(object))
-    if series.dtype.is_float():
-        series = series + 0.0
-    return series.to_list()
+    return with_one_zero(series).to_list()
 
 
 def _shown(value: Any) -> tuple[type, str]:
