@@ -51,6 +51,7 @@ def anonymize(
     output: str | Path | None = None,
     certificate: str | Path | None = None,
     report: str | Path | None = None,
+    prices: str | Path | None = None,
     progress: ProgressCallback = silent,
     watch: Watch | None = None,
 ) -> Result:
@@ -61,8 +62,9 @@ def anonymize(
     (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies` maps columns to hierarchies (files, nested
     dicts, builders) or names a folder of files. `scales`, `orders` and `missing` say how columns are to be read,
     `priorities` (weights, or names in order) what to keep most, `recoding` and `recodings` how groups are released.
-    `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`
-    and `report` are written if they are named. `watch` is progress, trace and the wish to stop in one object.
+    `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`,
+    `report` and `prices` (what proves the lower bound) are written if they are named. `watch` is progress, trace
+    and the wish to stop in one object.
 
     The result's `release` is the kind of frame that came in, in the same row order; the input is untouched.
     """
@@ -98,6 +100,7 @@ def anonymize(
         output=output,
         certificate=certificate,
         report=report,
+        prices=prices,
     )
     objects = tuple(model for model in given if isinstance(model, Model))
     return run_frame(job, frame, models=objects, watch=watch or Watch(progress))

@@ -76,6 +76,16 @@ class Boxes:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class BoundProof:
+    """Prices that prove a lower bound (docs/lower_bound.md): what `shoal verify --bound` confirms."""
+
+    prices: NDArray[np.float64]  # (rows,) what each record of a row of the table is priced at
+    k: int  # for groups of at least so many records
+    suppression: bool  # no price is above what a suppressed record loses
+    rungs: Mapping[str, list[int]]  # which boxes the prices were held against
+
+
 @dataclass(frozen=True)
 class Clustering:
     """A group number (0..groups-1) for every record, in the order of the input."""
@@ -84,6 +94,7 @@ class Clustering:
     boxes: Boxes | None = None  # None: recode every group to its tight box
     suppressed: NDArray[np.bool_] | None = None  # (records,) records whose quasi-identifiers are all released as `*`
     lower_bound: float | None = None  # no release with these models has a lower GCP than this, if known
+    proof: BoundProof | None = None  # prices that prove it, or a lower one, where there are any
     attribute_groups: NDArray[np.int32] | None = None  # (attributes, records) a grouping of its own per attribute
     details: Mapping[str, Any] = field(
         default_factory=dict
@@ -101,6 +112,7 @@ class RowClustering:
     item_weight: NDArray[np.int64]  # (items,) records
     item_group: NDArray[np.int32]  # (items,)
     lower_bound: float | None = None
+    proof: BoundProof | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -60,6 +60,7 @@ def anonymize(
     job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
     certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
     report: Annotated[Path | None, typer.Option(help="where the report goes (HTML)")] = None,
+    prices: Annotated[Path | None, typer.Option(help="where the proof of the lower bound goes (npz)")] = None,
     on_interrupt: Annotated[
         OnInterrupt,
         typer.Option(help="Ctrl-C while the search refines: release the best found so far, nothing, or ask"),
@@ -109,9 +110,10 @@ def anonymize(
         "threads": options.whole_number(threads, "--threads", problems),
         "certificate": certificate,
         "report": report,
+        "prices": prices,
     }
     made = options.make_job(job, settings, problems)
-    for path in (made.output, made.certificate, made.report):
+    for path in (made.output, made.certificate, made.report, made.prices):
         if job is not None and path is not None:
             problems += overwritten(path, [job])
     if made.output is None:
@@ -219,12 +221,16 @@ def _number(value: float | None) -> str:
 
 
 def _bound_rows(result: Result) -> list[tuple[str, str]]:
+    from shoal.evaluation.summary import LOOSE
+
     weighted = "weighted_gcp" in result.metrics
     rows = [("The same with the priorities", f"{result.metrics['weighted_gcp']:.4f}")] if weighted else []
     if "lower_bound" not in result.metrics:
         return rows
     bound = result.metrics["weighted_lower_bound" if weighted else "lower_bound"]
     rows.append(("No safe release can lose less than", f"{bound:.4f}"))
-    if "at_most_above_best" in result.metrics:
-        rows.append(("At most above the best possible", f"{result.metrics['at_most_above_best']:.0%}"))
+    above = result.metrics.get("at_most_above_best")
+    if above is not None:
+        shown = f"{above:.0%}" if above <= LOOSE else "not known: the bound is loose here"
+        rows.append(("At most above the best possible", shown))
     return rows

@@ -35,16 +35,25 @@ def verify(
         list[Path] | None,
         typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
     ] = None,
+    bound: Annotated[
+        Path | None, typer.Option(help="a file of prices: is the lower bound one? needs --original", metavar="PRICES")
+    ] = None,
+    original: Annotated[Path | None, typer.Option(help="the table that the release was made of")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> int:
     load_compiler()
     from shoal.pipeline.certificate import load_certificate
+    from shoal.pipeline.verify_bound import verify_bound
     from shoal.pipeline.verify_files import verify_certified, verify_file, verify_together
 
     problems: list[Problem] = []
     number = options.whole_number(k, "-k", problems)
     limit = options.decimal_number(suppression_limit, "--suppression-limit", problems)
+    if (bound is None) != (original is None):
+        message = "--bound and --original belong together: prices are checked against the original table"
+        problems.append(Problem("bad-option", message, hint="--bound prices.npz --original people.csv"))
     outcome: dict[str, Any]
+    told: dict[str, Any] = {}
     if certificate is not None:
         given = {
             "--quasi": quasi,
@@ -80,6 +89,17 @@ def verify(
             release, before, quasi=columns, k=number, sensitive=options.names(sensitive), hierarchies=hierarchies
         )
         outcome["passed"] = outcome["passed"] and outcome["together"]["passed"]
+    if bound is not None and original is not None:
+        asked = {
+            "quasi": columns,
+            "k": number,
+            "models": () if told else tuple(model or ()),
+            "hierarchies": hierarchies,
+            "missing": tuple(missing or ()),
+            "suppression_limit": limit,
+        }
+        outcome["bound"] = verify_bound(original, bound, options.make_job(None, asked, []), told)
+        outcome["passed"] = outcome["passed"] and outcome["bound"]["holds"]
     if as_json:
         print_json({"ok": outcome["passed"], **outcome})
     else:
@@ -113,6 +133,16 @@ def _print_together(found: dict[str, Any]) -> None:
         print_text("More than two releases were looked at in pairs: all of them together may tell more.")
 
 
+def _print_bound(found: dict[str, Any]) -> None:
+    if not found["holds"]:
+        print_text(f"The lower bound is NOT confirmed: {found['reason']}.")
+        return
+    smallest = f"groups of at least {found['k']} records"
+    print_text(f"Confirmed by the prices: no release with {smallest} loses less than {found['bound']:.4f}.")
+    for note in found["notes"]:
+        print_text(note)
+
+
 def _print(outcome: dict[str, Any]) -> None:
     rows = [("records", f"{outcome['records']:,}"), ("classes", f"{outcome['classes']:,}")]
     smallest = outcome["smallest_class"]  # None: there is no class, every record is suppressed
@@ -136,6 +166,8 @@ def _print(outcome: dict[str, Any]) -> None:
     )
     if "together" in outcome:
         _print_together(outcome["together"])
+    if "bound" in outcome:
+        _print_bound(outcome["bound"])
     for note in outcome.get("notes", []):
         print_text(note)
     print_text("The release holds." if outcome["passed"] else "The release does NOT hold.")

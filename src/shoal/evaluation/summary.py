@@ -13,6 +13,23 @@ from shoal.metrics.score import Scores
 from shoal.verification.classes import Classes, count_values, find_classes, fully_suppressed, value_numbers
 from shoal.verification.result import Verification
 
+LOOSE = 0.5  # where a release can be so much above the bound, it is the bound that says little
+
+
+def bound_sentence(found: Mapping[str, Any]) -> str:
+    """One sentence about how much of the loss could be avoided at all; empty where no bound is known."""
+    bound = found.get("weighted_lower_bound", found.get("lower_bound"))
+    if not bound:
+        return ""
+    kind = "loss with priorities" if "weighted_lower_bound" in found else "loss (GCP)"
+    text = f"No release of this table that meets the requirement can have a {kind} below {bound:.4f}"
+    above = found.get("at_most_above_best")
+    if above is None:
+        return text + "."
+    if above > LOOSE:
+        return text + "; the bound is loose here, and does not tell how close to the best possible this one is."
+    return text + f"; the loss of this one is at most {above:.1%} above the best that is possible."
+
 
 def loss_summary(
     scores: Scores, lower_bound: float | None, weights: Mapping[str, float] | None = None
@@ -40,6 +57,7 @@ def loss_summary(
             summary["lower_bound"] = float(lower_bound) / largest if largest > 0 else 0.0
         if lower_bound > 0:
             summary["at_most_above_best"] = max(0.0, asked_for / lower_bound - 1.0)
+            summary["bound_says"] = bound_sentence(summary)
     return summary
 
 

@@ -50,7 +50,7 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
 
 def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
     """What speaks against the places and the format of the outputs."""
-    problems = check_outputs((job.output, job.certificate, job.report), _input_files(job, requirement))
+    problems = check_outputs((job.output, job.certificate, job.report, job.prices), _input_files(job, requirement))
     if job.output is not None:
         try:
             format_to_write(job.output)

@@ -30,7 +30,7 @@ from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.schema import Scale
 
 Recoding = Literal["range", "mean", "midpoint", "nodes", "cell-suppression", "value-suppression"]
-NOT_PART_OF_THE_RESULT = {"input", "output", "population", "certificate", "report", "threads"}
+NOT_PART_OF_THE_RESULT = {"input", "output", "population", "certificate", "report", "prices", "threads"}
 
 
 class CsvSettings(BaseModel):
@@ -77,6 +77,7 @@ class Job(BaseModel):
     threads: int | None = Field(default=None, ge=1)
     certificate: Path | None = None
     report: Path | None = None
+    prices: Path | None = None  # what proves the lower bound
 
     @classmethod
     def make(cls, **settings: Any) -> Job:
@@ -171,7 +172,7 @@ class Job(BaseModel):
         """The job with every path in it changed; a text that ends like a file name is the path of a hierarchy."""
         changes: dict[str, Any] = {
             name: change(path)
-            for name in ("input", "output", "population", "certificate", "report")
+            for name in ("input", "output", "population", "certificate", "report", "prices")
             if (path := getattr(self, name)) is not None
         }
         if isinstance(self.hierarchies, Path):

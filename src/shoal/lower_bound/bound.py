@@ -5,8 +5,8 @@ Two steps, proved in docs/lower_bound.md. d(x, y) is the loss of the box that tw
    the loss of the smallest box that holds x and k records (`smallest_boxes`), whichever is more.
 2. What a group loses more than u(y) on its member y is shared equally among the other members: x may be credited
    with e(x), the mean of the k - 1 smallest values of max(d(x, y), u(x), u(y)) - u(y) over the other records.
-The mean of u + e over all records is the bound. For tables of categories and at most one number, prices of records
-(`prices`) mostly give a better one; the larger of the two is taken.
+The mean of u + e over all records is the bound. Prices of records (`prices`) mostly give a better one, above all for
+tables of categories and one number; the larger of the two is taken.
 
 Cost: blocks of neighbouring rows that are too far are skipped, so the time is near n log n on real tables. Above
 `EXACT_ROWS` rows only distances are looked at, for a random sample, and the bound holds with a stated confidence
@@ -15,17 +15,17 @@ Cost: blocks of neighbouring rows that are too far are skipped, so the time is n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.base import Context
+from shoal.algorithms.base import BoundProof, Context
 from shoal.encode.blocked_rows import blocked_rows
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.items import SearchProblem, make_problem
 from shoal.kernels.nearest_records import BlockedRows, fill_blocks, nearest_records
-from shoal.lower_bound.prices import applies, record_prices
+from shoal.lower_bound.prices import RecordPrices, record_prices
 from shoal.lower_bound.smallest_boxes import smallest_boxes
 
 EXACT_ROWS = 60_000
@@ -44,9 +44,19 @@ class LowerBound:
     method: str
     confidence: float
     rows: int  # how many rows were looked at
+    prices: RecordPrices | None = field(
+        default=None, compare=False
+    )  # what proves it, or a lower one, where there are any
 
     def as_dict(self) -> dict[str, float | int | str]:
         return {"method": self.method, "confidence": self.confidence, "rows": self.rows}
+
+
+def bound_proof(bound: LowerBound, k: int, suppression: bool) -> BoundProof | None:
+    """The prices of a bound; None if it has none."""
+    if bound.prices is None or not np.isfinite(bound.prices.of_row).all():
+        return None
+    return BoundProof(bound.prices.of_row, k, suppression, bound.prices.rungs)
 
 
 def lower_bound(
@@ -81,11 +91,11 @@ def lower_bound(
         ceiling = float(table.attribute_weights.sum()) if suppression else np.inf  # nothing costs more than suppression
         value = float((np.minimum(per_record, ceiling) * rows.weights).sum()) / (table.records * table.width)
         method = "smallest boxes with shared slack"
-        if effort > 0 and applies(table):
-            prices = record_prices(table, k, context, boxes, ceiling, effort)
-            priced = float((prices * table.weights).sum()) / (table.records * table.width) - _ROUNDING
+        prices = record_prices(table, k, context, boxes, ceiling, effort) if effort > 0 else None
+        if prices is not None:
+            priced = float((prices.of_row * table.weights).sum()) / (table.records * table.width) - _ROUNDING
             value, method = max((value, method), (priced, "prices of records"))
-        return LowerBound(max(0.0, value - 1e-12), method, 1.0, table.rows)
+        return LowerBound(max(0.0, value - 1e-12), method, 1.0, table.rows, prices)
     return _sampled(table, rows, block_of, k, context, sample)
 
 

@@ -1,4 +1,4 @@
-"""Prices of records: a lower bound by linear programming duality, for categories and at most one number.
+"""Prices of records: a lower bound by linear programming duality.
 
 Every record gets a price. If in no box that holds k records the mean of the k highest prices is above the loss of the
 box, then the sum of all prices is a lower bound (docs/lower_bound.md has the proof). Good prices are found without a
@@ -17,17 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
-from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.encode.encoded_table import EncodedTable
 from shoal.lower_bound.kernels.price_classes import classes_at_levels
 from shoal.lower_bound.kernels.prices import Family, cut_listed, sweep
-from shoal.lower_bound.smallest_boxes import choices_of_levels
+from shoal.lower_bound.ladders import Rung, kept_rungs, lay_out, make_ladders, window_attribute
 
 _LARGEST, _SMALLEST = 0.5, 0.005  # raises, as parts of the mean price at the start
 _SHORT = 6  # the first rounds are short and each ends with a full sweep, as the list is not good yet
 _PIECES = 16
+WORK = 30_000_000  # rows times choices of rungs, at the most
 _ROOM = 400_000  # boxes that one sweep can add to the list
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecordPrices:
+    """A price for each record of a row; all are minus infinity if the steps did not suffice for a single sweep."""
+
+    of_row: FloatArray
+    rungs: dict[str, list[int]]  # of the ladders, by attribute: which boxes they hold in
 
 
 @dataclass(frozen=True)
@@ -64,20 +73,20 @@ class _State:
     steps: int = 0
 
 
-def applies(table: EncodedTable) -> bool:
-    """Whether the boxes of the table are classes with windows of one number."""
-    return sum(one.kind is Kind.INTERVAL for one in table.attributes) <= 1
-
-
 def record_prices(
     table: EncodedTable, k: int, context: Context, start: FloatArray, ceiling: float = np.inf, effort: float = 1.0
-) -> FloatArray:
-    """(rows,) a price for each record of a row, none above `ceiling`; `start` is where to begin, any numbers.
+) -> RecordPrices:
+    """Prices of which none is above `ceiling`; `start` is where to begin, any numbers."""
+    ladders = make_ladders(table, max(1, WORK // table.rows))
+    family = make_family(table, k, context, ladders, window_attribute(table))
+    found = _ascend(family, table, context, start, ceiling, make_ascent(effort, k))
+    return RecordPrices(found, kept_rungs(table, ladders))
 
-    All are minus infinity if the steps do not suffice for a single sweep.
-    """
-    ascent = make_ascent(effort, k)
-    family = make_family(table, k, context)
+
+def _ascend(
+    family: Family, table: EncodedTable, context: Context, start: FloatArray, ceiling: float, ascent: Ascent
+) -> FloatArray:
+    """Raise and cut, round after round; the best prices that were seen right after a full sweep."""
     state = _State(
         prices=np.minimum(start, ceiling),
         class_holds=np.full(family.cost.shape[0], -np.inf),
@@ -105,18 +114,22 @@ def record_prices(
         done = max(number / ascent.rounds, state.steps / max(1, ascent.steps))
 
 
-def make_family(table: EncodedTable, k: int, context: Context) -> Family:
+def make_family(
+    table: EncodedTable, k: int, context: Context, ladders: dict[int, list[Rung]], window: int | None
+) -> Family:
     """All boxes of the table that hold k records: classes of rows, to be cut into windows."""
-    boxes, choices = choices_of_levels(table, context)
-    numbers = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
-    order = boxes.order[0] if numbers else np.arange(table.rows)
+    lines, choices = lay_out(table, ladders, context.random(92))
+    position = np.zeros(table.rows)
+    if window is not None:
+        position = table.attributes[window].positions[table.codes[window]]
+    order = np.argsort(position, kind="stable")
     lowest = choices[0].copy()
 
     def search(piece: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64], FloatArray]:
         entries = np.empty(piece.shape[0] * table.rows, dtype=np.int32)
         room = piece.shape[0] * min(table.rows, table.records // k)
         ends, cost = np.empty(room, dtype=np.int64), np.empty(room)
-        found, filled = classes_at_levels(boxes, piece, lowest, order, k, entries, ends, cost)
+        found, filled = classes_at_levels(lines, piece, lowest, order, k, entries, ends, cost)
         return entries[:filled].copy(), ends[:found].copy(), cost[:found].copy()
 
     answers = context.map(search, np.array_split(choices, min(_PIECES, choices.shape[0])))
@@ -126,8 +139,8 @@ def make_family(table: EncodedTable, k: int, context: Context) -> Family:
         entries=np.concatenate([entries for entries, _, _ in answers]),
         begin=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         cost=np.concatenate([cost for _, _, cost in answers]),
-        position=boxes.positions[0] if numbers else np.zeros(table.rows),
-        scale=float(boxes.prices[0]) if numbers else 0.0,
+        position=position,
+        scale=float(table.attributes[window].weight) if window is not None else 0.0,
         weights=table.weights,
     )
 

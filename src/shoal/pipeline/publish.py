@@ -18,6 +18,7 @@ from shoal.job.job import Job
 from shoal.pipeline.certificate import certificate_text, frame_hash
 from shoal.pipeline.judge import evaluate, evaluate_fully, verify
 from shoal.pipeline.prepare import Prepared
+from shoal.pipeline.prices_file import prices_bytes
 from shoal.pipeline.purpose import Purpose
 from shoal.pipeline.result import Holder, Result
 from shoal.pipeline.summarize import Judged, make_result
@@ -30,7 +31,10 @@ Places = Mapping[str, Path]  # where each file of a run goes; "release" first, f
 
 
 def places_of(job: Job) -> dict[str, Path]:
-    wanted = (("release", job.output), ("certificate", job.certificate), ("report", job.report))
+    wanted = (
+        *(("release", job.output), ("certificate", job.certificate)),
+        *(("report", job.report), ("prices", job.prices)),
+    )
     return {name: path for name, path in wanted if path is not None}
 
 
@@ -68,6 +72,8 @@ def publish(
         )
         result = make_result(prepared, judged, places.get("release"), watch.seconds, holder)
         _write_texts(prepared, released, purpose, result, files.waiting, watch)
+        if "prices" in files.waiting:
+            files.waiting["prices"].write_bytes(prices_bytes(clustering.proof, prepared.table, prepared.source.sha256))
         watch.end_if_refused()
         files.commit()
     return result

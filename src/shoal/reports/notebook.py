@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from shoal.evaluation.summary import bound_sentence
 from shoal.reports.charts import specs
 from shoal.reports.page import MEANING, count, number, share, table
 
@@ -17,7 +18,7 @@ def summary_html(summary: Dict) -> str:
     before, after = summary["risk"]["before"], summary["risk"]["after"]
     losses = {name: values["gcp"] for name, values in summary["per_attribute"].items() if "gcp" in values}
     return _html(summary["records"], summary["smallest_class"], before, after, summary["metrics"]["gcp"], losses, None,
-                 summary["metrics"].get("lower_bound"))  # fmt: skip
+                 summary["metrics"])  # fmt: skip
 
 
 def evaluation_html(evaluation: Dict) -> str:
@@ -38,7 +39,7 @@ def _html(
     gcp: float,
     losses: Dict,
     error: float | None,
-    bound: float | None = None,
+    known: Dict | None = None,
 ) -> str:
     rows = [
         ["Records", count(records), "In the original table."],
@@ -47,9 +48,9 @@ def _html(
         ["Highest risk after", share(after["highest"]), "The same, in the release."],
         ["Loss (GCP)", number(round(gcp, 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."],
     ]
-    if bound:
-        meaning = "No release of this table that meets the requirement has a lower loss."
-        rows.append(["Lower bound", number(round(bound, 4)), meaning])
+    sentence = bound_sentence(known or {})
+    if known and sentence:
+        rows.append(["Lower bound", number(round(known["lower_bound"], 4)), sentence])
     if error is not None:
         rows.append(["Query error", share(error), "Half of the random counts are off by less than this."])
     risks = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.evaluation.summary import LOOSE
 from shoal.metrics.base import metrics
 from shoal.reports.charts import specs
 from shoal.reports.language import digits, tell
@@ -74,7 +75,9 @@ def bound_note(found: Dict) -> str:
         bound=digits(f"{bound:.4f}"),
     )
     above = found.get("at_most_above_best")
-    if above is not None:
+    if above is not None and above > LOOSE:
+        text += tell("; the bound is loose here, and does not tell how close to the best possible this one is")
+    elif above is not None:
         over = "; the loss of this one is at most {share} above the best that is possible"
         text += tell(over, share=share(above))
     return note(text + ".")
@@ -97,8 +100,12 @@ def metric_table(totals: Mapping[str, float], *, public: bool) -> str:
             rows.append([meta.title, number(value), meta.goal, meta.meaning])
         elif name in _EXTRA:
             title, meaning = _EXTRA[name]
-            rows.append([title, share(value) if name == "at_most_above_best" else number(value), "", meaning])
+            rows.append([title, _above(value) if name == "at_most_above_best" else number(value), "", meaning])
     return table(["Metric", "Value", "Better", MEANING], rows, numbers=(1,))
+
+
+def _above(value: float) -> str:
+    return share(value) if value <= LOOSE else tell("the bound is loose here")
 
 
 def loss_per_attribute(page: Page, gcp: Mapping[str, float]) -> list[str]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from shoal.algorithms.base import Algorithm, Clustering, Context, RowClustering
+from shoal.algorithms.base import Algorithm, BoundProof, Clustering, Context, RowClustering
 from shoal.algorithms.shoal.compile_search import begin_compiling, end_compiling
 from shoal.algorithms.shoal.construct import classed_groups, grown_groups, total_energy
 from shoal.algorithms.shoal.levels import Prices
@@ -34,7 +34,7 @@ from shoal.algorithms.shoal.schedule import Schedule, make_schedule, safe_rounds
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.items import IntegerArray, SearchProblem, make_problem, record_groups, renumber
 from shoal.errors import Problem, RequirementError
-from shoal.lower_bound.bound import LowerBound, lower_bound
+from shoal.lower_bound.bound import LowerBound, bound_proof, lower_bound
 from shoal.models.base import Requirement
 from shoal.models.safety import bind_safety
 from shoal.progress import silent
@@ -89,7 +89,7 @@ class Shoal(Algorithm):
         target = objective_table(table, self.objective, self.class_column)
         problem, found = self._found(table, target, requirement, context)
         groups = record_groups(problem, found.item_group, target.row_of_record)
-        return Clustering(groups, lower_bound=found.lower_bound, details=found.details)
+        return Clustering(groups, lower_bound=found.lower_bound, proof=found.proof, details=found.details)
 
     def cluster_rows(self, table: EncodedTable, requirement: Requirement, context: Context) -> RowClustering | None:
         if not self.deals_rows(requirement):
@@ -115,26 +115,26 @@ class Shoal(Algorithm):
                 return self._searched_safely(target, problem, requirement, group, context)
             return group, energy
 
-        bound, (group, energy) = context.both(
+        (bound, proof), (group, energy) = context.both(
             lambda: _bound(table, requirement, context, self.steps, problem if target is table else None), searched
         )
         context.report(1.0, loss=energy / problem.scale)
         notes = [_STOPPED] if context.stop.asked else []
         details = {"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes}
-        return problem, RowClustering(problem.item_row, problem.item_weight, group, bound.value, details)
+        return problem, RowClustering(problem.item_row, problem.item_weight, group, bound.value, proof, details)
 
     def _with_small_squares(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         """Groups for a release of means; models besides k are left to the repair."""
         from shoal.algorithms.shoal.microaggregation import check_numbers, square_groups
 
         check_numbers(table)
-        bound, (groups, square) = context.both(
+        (bound, proof), (groups, square) = context.both(
             lambda: _bound(table, requirement, context, self.steps),
             lambda: square_groups(table, requirement.k, self.steps, context),
         )
         notes = [_STOPPED] if context.stop.asked else []
         details = {"mean_square": square, "lower_bound": bound.as_dict(), "notes": notes}
-        return Clustering(groups, lower_bound=bound.value, details=details)
+        return Clustering(groups, lower_bound=bound.value, proof=proof, details=details)
 
     def _searched(
         self,
@@ -194,10 +194,12 @@ def _bound(
     context: Context,
     effort: float,
     problem: SearchProblem | None = None,
-) -> LowerBound:
+) -> tuple[LowerBound, BoundProof | None]:
     """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement."""
     smallest = requirement.smallest_class([one.name for one in table.attributes])
-    return lower_bound(table, smallest, context, problem=problem, suppression=context.may_suppress, effort=effort)
+    may_suppress = context.may_suppress
+    bound = lower_bound(table, smallest, context, problem=problem, suppression=may_suppress, effort=effort)
+    return bound, bound_proof(bound, smallest, may_suppress)
 
 
 def _starts(

@@ -1,11 +1,12 @@
-"""All classes of rows that agree at some choice of levels: the boxes that prices are held against.
+"""All classes of rows that agree at some choice of rungs: the boxes that prices are held against.
 
-A class is kept if it holds k records and no lower choice of levels has the same rows for no more. Its cost is the least
+A class is kept if it holds k records and no lower choice of rungs has the same rows for no more. Its cost is the least
 of its rows' costs, so it is right also where levels were joined, or if two classes ever get the same hash.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -13,29 +14,38 @@ import numpy as np
 from shoal.kernels.compile import kernel
 from shoal.lower_bound.kernels.smallest_boxes import number_classes, sort_by_class
 
+Lines = namedtuple(
+    "Lines",
+    [
+        "keys",  # uint64 (lines, rows) a random number for the part of each row, for each partition of each rung
+        "costs",  # float64 (lines, rows) what the row loses there
+        "weights",  # int64 (rows,)
+    ],
+)
+
 
 @kernel
-def _same_one_lower(boxes: Any, step: Any, rows: Any) -> Any:
-    """Whether the rows agree already at the step before, and lose no more there."""
-    lower = boxes.keys[step - 1, rows[0]]
+def _same_one_lower(lines: Any, step: Any, rows: Any) -> Any:
+    """Whether the rows agree already in the line before, and lose no more there."""
+    lower = lines.keys[step - 1, rows[0]]
     for row in rows:
-        if boxes.keys[step - 1, row] != lower or boxes.costs[step - 1, row] > boxes.costs[step, row]:
+        if lines.keys[step - 1, row] != lower or lines.costs[step - 1, row] > lines.costs[step, row]:
             return False
     return True
 
 
 @kernel
 def classes_at_levels(
-    boxes: Any, choices: Any, lowest: Any, order: Any, k: Any, entries: Any, ends: Any, cost: Any
+    lines: Any, choices: Any, lowest: Any, order: Any, k: Any, entries: Any, ends: Any, cost: Any
 ) -> Any:
     """List the classes of some choices of levels; returns how many there are and how many entries they have.
 
-    IN  choices  int64 (choices, attributes) as in `smallest_at_levels`; lowest int64 (attributes,) their first lines
+    IN  choices  int64 (choices, attributes) a line for each; lowest int64 (attributes,) the first line of each
     IN  order    int64 (rows,) the rows by the position on the interval
     OUT entries  int32 (choices * rows,) rows of the classes, one class after the other, each in the given order
     OUT ends     int64 (choices * rows // k,) where the classes end; cost float64 (same,)
     """
-    rows = boxes.weights.shape[0]
+    rows = lines.weights.shape[0]
     places = 4
     while places < 2 * rows:
         places *= 2
@@ -50,9 +60,9 @@ def classes_at_levels(
         for attribute in range(choices.shape[1]):
             step = choices[choice, attribute]
             for row in range(rows):
-                key[row] += boxes.keys[step, row]
-                loss[row] += boxes.costs[step, row]
-        classes = number_classes(key, boxes.weights, table, of_place, size, class_of)
+                key[row] += lines.keys[step, row]
+                loss[row] += lines.costs[step, row]
+        classes = number_classes(key, lines.weights, table, of_place, size, class_of)
         sort_by_class(class_of, classes, order, begin, sorted_rows)
         start = 0
         for number in range(classes):
@@ -61,7 +71,7 @@ def classes_at_levels(
             if kept:
                 for attribute in range(choices.shape[1]):
                     step = choices[choice, attribute]
-                    if step > lowest[attribute] and _same_one_lower(boxes, step, sorted_rows[start:stop]):
+                    if step > lowest[attribute] and _same_one_lower(lines, step, sorted_rows[start:stop]):
                         kept = False
                         break
             if kept:
