@@ -15,9 +15,10 @@ from shoal.cli.main import main
 QUASI = ("age", "zip", "sex", "income", "size")
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a table of all kinds of columns, its release, certificate and prices."""
+    tmp_path = tmp_path_factory.mktemp("bound")
     random = np.random.default_rng(4)
     table = pl.DataFrame(
         {
@@ -95,7 +96,7 @@ def test_what_is_no_file_of_prices_is_told(made: Path, capsys: pytest.CaptureFix
         assert [problem["reason"] for problem in found["problems"]] == [reason]
 
 
-def test_an_algorithm_without_prices_writes_nothing(made: Path, tmp_path: Path) -> None:
+def test_an_algorithm_without_prices_writes_nothing(made: Path) -> None:
     job = shoal.Job.load(made / "job.json")
     out = made / "other.csv"
     changed = job.model_copy(update={"algorithm": "mondrian", "output": out, "prices": made / "other.npz"})

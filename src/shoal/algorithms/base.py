@@ -34,6 +34,7 @@ class Context:
     threads: int = 1
     progress: ProgressCallback = silent
     stop: StopRequest = field(default_factory=StopRequest)  # a search may end early when it is asked to
+    wants_bound: bool = True  # False: a lower bound is known already
     may_suppress: bool = False  # some records may be suppressed after the algorithm: its lower bound must allow for it
 
     def random(self, *stream: int) -> np.random.Generator:
@@ -142,6 +143,10 @@ class Algorithm(ABC):
 
     def deals_rows(self, requirement: Requirement) -> bool:
         """Whether `cluster_rows` knows the groups: nothing but the rows and their weights matters."""
+        return False
+
+    def searches_again(self) -> bool:
+        """Whether a second search pays, without the records that are better suppressed."""
         return False
 
     def looks_at(self) -> tuple[str, ...]:

@@ -76,7 +76,14 @@ def cluster_records(
     if suppression_limit > 0:
         from shoal.safe_groups.suppress import suppress_outliers
 
-        clustering = suppress_outliers(table, clustering, requirement, suppression_limit, hidden)
+        first = clustering
+        clustering = suppress_outliers(table, first, requirement, suppression_limit, hidden)
+        if algorithm.searches_again() and requirement.size_only:
+            from shoal.engines.without_outliers import search_without_outliers
+
+            clustering = search_without_outliers(
+                table, requirement, algorithm, context, suppression_limit, hidden, first, clustering
+            )
     return clustering
 
 

@@ -78,6 +78,9 @@ class Shoal(Algorithm):
     def looks_at(self) -> tuple[str, ...]:
         return () if self.class_column is None else (self.class_column,)
 
+    def searches_again(self) -> bool:
+        return self.objective == "gcp"
+
     def deals_rows(self, requirement: Requirement) -> bool:
         """Models look at records, as do the objectives that need more of them than their row."""
         return requirement.size_only and self.objective not in ("class", "squares")
@@ -196,6 +199,8 @@ def _bound(
     problem: SearchProblem | None = None,
 ) -> tuple[LowerBound, BoundProof | None]:
     """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement."""
+    if not context.wants_bound:
+        return LowerBound(0.0, "not asked for", 1.0, 0), None
     smallest = requirement.smallest_class([one.name for one in table.attributes])
     may_suppress = context.may_suppress
     bound = lower_bound(table, smallest, context, problem=problem, suppression=may_suppress, effort=effort)
