@@ -36,6 +36,10 @@ bench: $(VENV)/.dev $(ORACLE)/.ready
 scaling: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.scaling
 
+.PHONY: bench-scale
+bench-scale: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.scale --sizes 1000000,10000000 --local
+
 experiments: $(VENV)/.dev
 	$(BIN)/python -m experiments.run
 

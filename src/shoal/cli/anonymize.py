@@ -55,6 +55,8 @@ def anonymize(
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
     rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
+    engine: Annotated[str | None, typer.Option(help=options.ENGINE_HELP)] = None,
+    memory: Annotated[str | None, typer.Option(help=options.MEMORY_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
     threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
     job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
@@ -72,11 +74,13 @@ def anonymize(
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
     csv["rename_duplicates"] = rename_duplicates or None
-    reading = read_early(data if job is None else None, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
+    early = data if job is None and engine in (None, "auto", "local") else None
+    reading = read_early(early, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
     from shoal.job.draft import resolve
+    from shoal.job.engine import settle_engine
     from shoal.pipeline.estimate import estimate
     from shoal.pipeline.prepare import prepare
-    from shoal.pipeline.run import make_release
+    from shoal.pipeline.run import make_release, run_elsewhere
     from shoal.pipeline.sources import begin_reading
     from shoal.tables.formats.atomic import overwritten
 
@@ -106,6 +110,8 @@ def anonymize(
         "recodings": options.pairs(recode, "--recode", problems),
         "suppression_limit": options.decimal_number(suppression_limit, "--suppression-limit", problems),
         "csv": {name: value for name, value in csv.items() if value is not None},
+        "engine": engine,
+        "memory": memory,
         "seed": options.whole_number(seed, "--seed", problems),
         "threads": options.whole_number(threads, "--threads", problems),
         "certificate": certificate,
@@ -120,13 +126,20 @@ def anonymize(
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     bar = ProgressBar(quiet or as_json)
     with bar as progress, stop_on_interrupt(on_interrupt, bar) as stop:
-        read = begin_reading(made, reading)
-        load_compiler()  # while the table is read
         watch = Watch(progress, _trace if debug else None, stop)
-        if dry_run:
-            prepared = prepare(resolve(made, earlier=problems), read, watch)
+        made = made if dry_run else settle_engine(made)
+        if made.engine not in ("auto", "local"):
+            if dry_run:
+                message = f"a dry run reads the table into memory, and the engine is '{made.engine}'"
+                problems.append(Problem("cannot-stream", message, hint="leave out one of them"))
+            result = run_elsewhere(resolve(made, earlier=problems), watch)
         else:
-            result = make_release(resolve(made, earlier=problems), read, watch)
+            read = begin_reading(made, reading)
+            load_compiler()  # while the table is read
+            if dry_run:
+                prepared = prepare(resolve(made, earlier=problems), read, watch)
+            else:
+                result = make_release(resolve(made, earlier=problems), read, watch)
     if dry_run:
         _print_estimate(estimate(prepared), as_json)
         return

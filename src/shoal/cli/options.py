@@ -72,6 +72,8 @@ def decimal_number(text: str | None, option: str, problems: list[Problem]) -> fl
 
 PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
 DATA_HELP = "the table: CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS"
+ENGINE_HELP = "where records are held: auto, local or stream (larger than memory); it never changes the release"
+MEMORY_HELP = "how much of it may be used, e.g. 4GB; 'auto' decides by it"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _OBJECTS_BEFORE_A_LOOK = 100_000
 _LEFT_OUT = "scipy"
+_LARGEST_READ_EARLY = 1 << 28  # bytes; how a larger table is read is decided first
 
 
 def look_for_garbage_seldom() -> None:
@@ -28,7 +29,7 @@ def end_without_looking_for_garbage() -> None:
 
 def read_early(path: Path | None, options: dict[str, Any], numbered: Collection[str]) -> Reading | None:
     """Begin to read a table before the rest of the program is loaded; None if nothing, or nothing right, was named."""
-    if path is None:
+    if path is None or not _is_small(path):
         return None
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads for matrix products, which nobody makes here
     from shoal.errors import InputError
@@ -39,6 +40,13 @@ def read_early(path: Path | None, options: dict[str, Any], numbered: Collection[
         return Reading(path, CsvOptions(**options), numbered)
     except InputError:
         return None
+
+
+def _is_small(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size <= _LARGEST_READ_EARLY
+    except (OSError, ValueError):
+        return False
 
 
 def load_compiler() -> None:

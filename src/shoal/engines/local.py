@@ -14,11 +14,22 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.encode.canonical import canonical_order, in_order
 from shoal.encode.encoded_table import EncodedTable
+from shoal.engines.base import Abilities
 from shoal.models.base import Requirement
 from shoal.safe_groups import several_sets as multi_qid
 
 if TYPE_CHECKING:
     from shoal.safe_groups.suppress import Hidden
+
+LOCAL = Abilities(
+    inputs="CSV, Parquet, Arrow; one file",
+    outputs="CSV, Parquet, Arrow; one file",
+    memory="the table: about ten times its size as CSV",
+    any_algorithm=True,
+    report=True,
+    groups=True,
+    frames="pandas, polars, pyarrow",
+)
 
 
 def cluster_table(

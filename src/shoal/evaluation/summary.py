@@ -62,20 +62,26 @@ def loss_summary(
 
 
 def person_risk(
-    frame: pl.DataFrame, quasi: Sequence[str], persons: pl.Series, exempt: bool, missing: Sequence[str] = ()
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    persons: pl.Series,
+    exempt: bool,
+    missing: Sequence[str] = (),
+    counts: NDArray[np.int64] | None = None,
 ) -> dict[str, float]:
     """The same three numbers where a person may have several records: a class hides as many as it has persons.
 
-    With `exempt`, records whose quasi-identifiers are all suppressed are no class.
+    With `exempt`, records whose quasi-identifiers are all suppressed are no class. With `counts` each row stands for so
+    many records of one person.
     """
     kept = ~fully_suppressed(frame, quasi) if exempt else np.ones(frame.height, dtype=np.bool_)
-    classes = find_classes(frame.filter(pl.Series(kept)), quasi)
+    classes = find_classes(frame.filter(pl.Series(kept)), quasi, None if counts is None else counts[kept])
     if classes.count == 0:
         return {"highest": 0.0, "average": 0.0, "unique": 0.0}
     counted = persons_per_class(classes, persons.filter(pl.Series(kept)), missing)
     return {
         "highest": 1.0 / float(counted.min()),
-        "average": float((classes.sizes / counted).sum() / frame.height),
+        "average": float((classes.sizes / counted).sum() / (frame.height if counts is None else counts.sum())),
         "unique": float(np.count_nonzero(counted == 1)),
     }
 

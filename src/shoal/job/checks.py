@@ -17,6 +17,7 @@ from shoal.algorithms.base import Algorithm
 from shoal.encode.columns import repeated_in_order
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files
+from shoal.job.engine import engine_problems
 from shoal.job.job import Job
 from shoal.models.base import Model, Requirement
 from shoal.models.k_map import KMap
@@ -39,6 +40,7 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
         if times > 1:
             problems.append(Problem("bad-priority", "the priority order names it twice", name))
     problems += _output_problems(job, requirement)
+    problems += engine_problems(job, algorithm)
     if requirement is not None:
         problems += _population_problems(job, requirement)
     if algorithm is not None and requirement is not None and not algorithm.class_based:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +32,7 @@ from shoal.tables.schema import Scale
 
 Recoding = Literal["range", "mean", "midpoint", "nodes", "cell-suppression", "value-suppression"]
 NOT_PART_OF_THE_RESULT = {"input", "output", "population", "certificate", "report", "prices", "threads"}
+HOW_IT_IS_DONE = {"engine", "memory"}  # who holds the records changes no cell
 
 
 class CsvSettings(BaseModel):
@@ -72,7 +74,8 @@ class Job(BaseModel):
     recoding: Recoding = "range"
     recodings: dict[str, Recoding] = Field(default_factory=dict)
     csv: CsvSettings = CsvSettings()
-    engine: Literal["local"] = "local"
+    engine: Literal["auto", "local", "stream"] = "auto"  # where records are held; it never changes the release
+    memory: str | None = None  # how much of it a run may use, such as 4GB: what 'auto' decides by
     seed: int = Field(default=0, ge=0)
     threads: int | None = Field(default=None, ge=1)
     certificate: Path | None = None
@@ -141,6 +144,13 @@ class Job(BaseModel):
             raise PydanticCustomError("neither_form", message)
         return given
 
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _amount_of_memory(cls, given: Any) -> Any:
+        if given is not None and memory_bytes(str(given)) is None:
+            raise PydanticCustomError("bad_memory", "give a number with a unit, such as 500MB or 4GB")
+        return None if given is None else str(given)
+
     def weights(self) -> dict[str, float]:
         """The weight of each column that has one: as given, or equally scaled from the order of importance."""
         if isinstance(self.priorities, dict):
@@ -156,7 +166,9 @@ class Job(BaseModel):
         Hierarchies, orders and texts that mean 'missing' hold values, so only their number and hash appear.
         """
         content: dict[str, Any] = json.loads(
-            self.model_dump_json(by_alias=True, exclude=NOT_PART_OF_THE_RESULT | {"hierarchies", "models"})
+            self.model_dump_json(
+                by_alias=True, exclude=NOT_PART_OF_THE_RESULT | HOW_IT_IS_DONE | {"hierarchies", "models"}
+            )
         )
         for key in ("orders", "missing", "parameters"):
             if content.get(key):
@@ -212,6 +224,15 @@ def _is_number(given: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return not isinstance(given, bool)
+
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def memory_bytes(text: str) -> int | None:
+    """`500MB`, `4GB` or a number of bytes; None if it is none of them."""
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
+    return None if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
 
 
 def content_hash(content: Any) -> str:

@@ -22,18 +22,24 @@ def impossible(requirement: Requirement, table: EncodedTable) -> list[Problem]:
     """
     if table.records == 0:
         return [Problem("too-few-records", "the table has no records")]
-    one_group = np.zeros(table.records, dtype=np.int32)
     problems: list[Problem] = []
     lacking: list[Problem] = []
     for model in requirement.models:
         try:
-            if model.monotone and model.deficits(table, one_group, 1)[0] > 0:
+            if model.monotone and not _meets(model, table):
                 problems.append(_explain(model, table))
         except InputError as error:
             lacking.extend(error.problems)
     if lacking:
         raise InputError(dict.fromkeys(lacking))
     return problems
+
+
+def _meets(model: Model, table: EncodedTable) -> bool:
+    """Whether the whole table is one safe group; where only its size matters, no record is looked at."""
+    if model.size_only:
+        return table.records >= model.minimal_size()
+    return bool(model.deficits(table, np.zeros(table.records, dtype=np.int32), 1)[0] <= 0)
 
 
 def raise_if_impossible(requirement: Requirement, table: EncodedTable) -> None:

@@ -24,12 +24,16 @@ REPORT_PARTS = ("risk", "combinations", "attack", "utility", "queries")
 
 def verify(prepared: Prepared, published: pl.DataFrame) -> Verification:
     """The independent check of the released values; a release that fails it is thrown away."""
-    verification = _check_classes(prepared, published)
+    if published.height != prepared.frame.height:
+        raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
+    return accept(_check_classes(prepared, published))
+
+
+def accept(verification: Verification) -> Verification:
+    """A release that failed its check is thrown away."""
     if not verification.passed:
         failed = [Problem("check-failed", str(check)) for check in verification.failures()]
         raise InternalError([*failed, Problem("nothing-written", "the release was thrown away; nothing was written")])
-    if published.height != prepared.frame.height:
-        raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
     return verification
 
 

@@ -52,19 +52,19 @@ def prepare(draft: Draft, read: ReadSource, watch: Watch) -> Prepared:
     """Each step is tried as far as the earlier ones allow, so that all problems are told at once."""
     problems = list(draft.problems)
     with watch.stage("read"):
-        source = _tried(problems, read)
-        population = _tried(problems, lambda: read_population(draft.job))
+        source = tried(problems, read)
+        population = tried(problems, lambda: read_population(draft.job))
     if source is not None:
         watch.show("read", source.frame)
     plan = encoded = None
     with watch.stage("encode"):
         if source is not None:
-            plan = _tried(problems, lambda: _plan(draft, source))
+            plan = tried(problems, lambda: _plan(draft, source))
         if source is not None and plan is not None and plan.quasi:
-            encoded = _tried(problems, lambda: _encode(draft, source, plan))
+            encoded = tried(problems, lambda: _encode(draft, source, plan))
         if encoded is not None and population is not None:
             table, codebook = encoded
-            encoded = _tried(problems, lambda: _with_population(draft.job, population, table, codebook))
+            encoded = tried(problems, lambda: _with_population(draft.job, population, table, codebook))
     if problems:
         raise InputError(dict.fromkeys(problems))
     assert source is not None
@@ -79,7 +79,8 @@ def prepare(draft: Draft, read: ReadSource, watch: Watch) -> Prepared:
     return Prepared(draft.job, draft.algorithm, draft.requirement, source, plan, *encoded, population)
 
 
-def _tried(problems: list[Problem], step: Callable[[], Value]) -> Value | None:
+def tried(problems: list[Problem], step: Callable[[], Value]) -> Value | None:
+    """What a step finds; None if it fails, and its problems are added to the others."""
     try:
         return step()
     except InputError as error:

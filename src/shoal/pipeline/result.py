@@ -54,8 +54,8 @@ def _no_original(verb: str) -> InputError:
 class Result:
     """A verified release with everything that is known about it."""
 
-    release: Any  # the kind of frame that came in; a polars frame when a file came in
-    groups: NDArray[np.int32]  # one group number per input row
+    release: Any  # the kind of frame that came in; a polars frame when a file came in; its path if it was streamed
+    groups: NDArray[np.int32]  # one group number per input row; none if it was streamed
     certificate: dict[str, Any]  # what was checked on the released values, with hashes
     metrics: dict[str, float]  # gcp, ncp, discernibility, c_avg, lower_bound, ...
     per_attribute: dict[str, dict[str, float]]  # the metrics that exist per attribute

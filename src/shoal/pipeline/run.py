@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from shoal.errors import InputError, Problem
 from shoal.job.draft import Draft, resolve
+from shoal.job.engine import settle_engine
 from shoal.job.job import Job
 from shoal.models.base import Model
 from shoal.pipeline.prepare import Prepared, prepare
@@ -25,8 +27,18 @@ def run(job: Job, *, progress: ProgressCallback = silent, watch: Watch | None = 
 
     `watch` is progress, trace and the wish to stop in one object; `progress` is enough for most.
     """
+    job = settle_engine(job)
+    if job.engine != "local":
+        return run_elsewhere(resolve(job), watch or Watch(progress))
     read = begin_reading(job)
     return make_release(resolve(job), read, watch or Watch(progress))
+
+
+def run_elsewhere(draft: Draft, watch: Watch) -> Result:
+    """The same for an engine that holds the records outside of memory: counted rows take the way of the data."""
+    from shoal.pipeline.counted import make_counted_release
+
+    return make_counted_release(draft, watch)
 
 
 def run_frame(
@@ -38,6 +50,9 @@ def run_frame(
     watch: Watch | None = None,
 ) -> Result:
     """The same for a frame in memory; `models` may be given as objects besides those that the job names."""
+    if job.engine not in ("auto", "local"):
+        message = f"the engine '{job.engine}' reads files, and a frame is given"
+        raise InputError(Problem("cannot-stream", message, hint="leave out the engine, or name a file as input"))
     return make_release(resolve(job, models), lambda: frame_source(frame), watch or Watch(progress))
 
 

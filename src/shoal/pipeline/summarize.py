@@ -13,12 +13,13 @@ import polars as pl
 from shoal.algorithms.base import Clustering
 from shoal.errors import Problem, VerificationError
 from shoal.evaluation.summary import loss_summary, person_risk, risk_summary
+from shoal.job.plan import Plan
 from shoal.metrics.score import Scores
 from shoal.pipeline.certificate import make_certificate
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.result import Holder, Result
 from shoal.released.domain import Domain
-from shoal.tables.formats.files import Format, format_of, written_options
+from shoal.tables.formats.files import Format, ReadTable, format_of, written_options
 from shoal.tables.frames.frames import as_shown
 from shoal.verification.check import Verification
 from shoal.verification.classes import find_classes
@@ -40,20 +41,13 @@ def make_result(
     prepared: Prepared, judged: Judged, place: Path | None, seconds: dict[str, float], holder: Holder
 ) -> Result:
     """`place` is where the release goes, if it goes into a file."""
-    weights = {column.name: column.weight for column in prepared.plan.quasi}
-    loss = loss_summary(judged.scores, judged.clustering.lower_bound, weights)
-    metrics = dict(judged.scores.totals)
-    metrics.update({name: value for name, value in loss.items() if isinstance(value, float)})
-    per_attribute: dict[str, dict[str, float]] = {name: {} for name in prepared.job.quasi}
-    for metric, parts in judged.scores.per_attribute.items():
-        for name, value in parts.items():
-            per_attribute[name][metric] = value
+    losses = sum_up_losses(judged.scores, judged.clustering.lower_bound, prepared.plan)
     return Result(
         release=_restored(prepared, judged.released),
         groups=judged.clustering.groups,
-        certificate=_certificate(prepared, judged, loss, place),
-        metrics=metrics,
-        per_attribute=per_attribute,
+        certificate=_certificate(prepared, judged, losses.summary, place),
+        metrics=losses.metrics,
+        per_attribute=losses.per_attribute,
         risk=_risk(prepared, judged),
         seconds=seconds,
         verification=judged.verification,
@@ -62,16 +56,40 @@ def make_result(
     )
 
 
+@dataclass(frozen=True)
+class Losses:
+    """The losses of a release, as a result and its certificate tell them."""
+
+    summary: dict[str, Any]
+    metrics: dict[str, float]
+    per_attribute: dict[str, dict[str, float]]
+
+
+def sum_up_losses(scores: Scores, lower_bound: float | None, plan: Plan) -> Losses:
+    loss = loss_summary(scores, lower_bound, {column.name: column.weight for column in plan.quasi})
+    metrics = dict(scores.totals)
+    metrics.update({name: value for name, value in loss.items() if isinstance(value, float)})
+    per_attribute: dict[str, dict[str, float]] = {column.name: {} for column in plan.quasi}
+    for metric, parts in scores.per_attribute.items():
+        for name, value in parts.items():
+            per_attribute[name][metric] = value
+    return Losses(loss, metrics, per_attribute)
+
+
+def described_trees(plan: Plan) -> dict[str, dict[str, Any]]:
+    """The hierarchies as a certificate shows them."""
+    return {
+        name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
+        for name, tree in plan.hierarchies.items()
+    }
+
+
 def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place: Path | None) -> dict[str, Any]:
-    trees = prepared.plan.hierarchies
     return make_certificate(
         job=prepared.job,
         columns=prepared.plan.public(judged.domains),
         models=[model.public_spec() for model in prepared.requirement.models],
-        hierarchies={
-            name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
-            for name, tree in trees.items()
-        },
+        hierarchies=described_trees(prepared.plan),
         hashes={"input": prepared.source.sha256, "release": judged.sha256},
         records={
             "input": prepared.frame.height,
@@ -83,15 +101,15 @@ def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place
         loss=loss,
         class_based=prepared.algorithm.class_based,
         notes=list(judged.clustering.details.get("notes", ())),
-        csv=_csv_form(prepared, place),
+        csv=csv_form(prepared.source.file, place),
     )
 
 
-def _csv_form(prepared: Prepared, place: Path | None) -> dict[str, Any]:
+def csv_form(like: ReadTable | None, place: Path | None) -> dict[str, Any]:
     """How a text file is written, so that nobody has to find it out again."""
     if place is None or format_of(place) is not Format.CSV:
         return {}
-    options = written_options(place, prepared.source.file)
+    options = written_options(place, like)
     return {"delimiter": options.delimiter, "quote": options.quote, "header": options.header}
 
 

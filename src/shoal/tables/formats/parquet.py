@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.frames.categories import without_unused_categories
 from shoal.tables.types import with_known_integers
+
+# fixed, row groups too, so that a table written piece by piece has the same bytes
+PARQUET_SETTINGS: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 3,
+    "statistics": False,
+    "row_group_size": 122_880,
+}
 
 
 def read_parquet(path: Path | str) -> pl.DataFrame:
@@ -25,7 +34,7 @@ def write_parquet(frame: pl.DataFrame, path: Path | str) -> None:
     """Write with fixed settings, so that the same table gives the same bytes with the same version of polars."""
     with Path(path).open("wb") as file:
         clean = without_unused_categories(with_known_integers(frame.rechunk()))
-        clean.write_parquet(file, compression="zstd", compression_level=3, statistics=False)
+        clean.write_parquet(file, **PARQUET_SETTINGS)
 
 
 def _damaged(path: Path, kind: str) -> Problem:

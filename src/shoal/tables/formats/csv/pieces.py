@@ -24,12 +24,18 @@ from shoal.errors import InputError, Problem
 from shoal.tables.formats.csv.cut import behind_last_record
 from shoal.tables.formats.csv.decode import GZIP_MAGIC, encoding_by_mark, is_utf8, undecodable
 from shoal.tables.formats.csv.options import CsvOptions
-from shoal.tables.formats.csv.read import first_record, form_problems, header_problems, read_records
+from shoal.tables.formats.csv.read import (
+    first_record,
+    form_problems,
+    header_problems,
+    read_records,
+    without_duplicates,
+)
 from shoal.tables.formats.csv.scan import Scan, scan
 from shoal.tables.formats.csv.sniff import looks_like_header, sniff
 
 PIECE_BYTES = 1 << 25
-_SAMPLE = 1 << 18  # the form is found out from so many bytes, as with a whole file
+SAMPLE_BYTES = 1 << 18  # the form is found out from so many bytes, as with a whole file
 _LONGEST_RECORD = 1 << 28
 _NEEDED = "a header line and records are needed"
 
@@ -41,7 +47,7 @@ class CsvPieces:
     path: Path
     given: CsvOptions
     piece_bytes: int = PIECE_BYTES
-    sample_bytes: int = _SAMPLE
+    sample_bytes: int = SAMPLE_BYTES
     options: CsvOptions | None = None
     names: list[str] = field(default_factory=list)
     sha256: str = ""  # of the bytes of the file, once all of it was read
@@ -117,6 +123,8 @@ class CsvPieces:
         cells = first_record(data, found, delimiter, quote)
         header = given.header if given.header is not None else looks_like_header(cells)
         names = cells if header else [f"column_{number}" for number in range(1, found.width + 1)]
+        if given.rename_duplicates:
+            names = without_duplicates(names)
         problems = header_problems(names, given.header)
         if problems:
             raise InputError(problems)

@@ -7,16 +7,19 @@ one text column null is written as `""` too, because many readers take an empty 
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, cast
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.formats.csv.options import CsvOptions
 
 _NOT_FOR_TEXT = (pl.List, pl.Array, pl.Struct, pl.Binary, pl.Object)
-_GZIP_LEVEL = 6
+GZIP_LEVEL = 6
 
 
 def write_csv(frame: pl.DataFrame, path: Path | str, options: CsvOptions | None = None) -> None:
@@ -31,20 +34,21 @@ def write_csv(frame: pl.DataFrame, path: Path | str, options: CsvOptions | None 
         raise InputError(problems)
     if path.suffix.lower() == ".gz":
         # no name and no time in the gzip header: the same table gives the same bytes
-        with path.open("wb") as raw, gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as packed:
-            _write(frame, cast(BinaryIO, packed), options)
+        with path.open("wb") as raw, gzip.GzipFile("", "wb", GZIP_LEVEL, raw, mtime=0) as packed:
+            write_rows(frame, cast(BinaryIO, packed), options)
     else:
         with path.open("wb") as file:
-            _write(frame, file, options)
+            write_rows(frame, file, options)
 
 
-def _write(frame: pl.DataFrame, file: BinaryIO, options: CsvOptions) -> None:
+def write_rows(frame: pl.DataFrame, file: BinaryIO, options: CsvOptions, *, first: bool = True) -> None:
+    """Write the records of a frame; unless they are the `first` of the file, no header goes before them."""
     if frame.width == 1:
         frame = frame.with_columns(pl.col(pl.String).fill_null(""))
-    header = options.header is not False
+    header = options.header is not False and first
     frame.write_csv(
         file,
-        include_bom=_begins_with_mark(frame, header),
+        include_bom=first and _begins_with_mark(frame, header),
         include_header=header,
         separator=options.delimiter or ",",
         line_terminator="\n",
@@ -52,6 +56,24 @@ def _write(frame: pl.DataFrame, file: BinaryIO, options: CsvOptions) -> None:
         null_value="",
         quote_style="necessary",
     )
+
+
+def as_csv_cells(frame: pl.DataFrame, options: CsvOptions, *, alone: bool) -> pl.DataFrame:
+    """The cells as they read in a CSV file that holds them: written and read, in memory.
+
+    `alone`: the file has no other columns, so that a null of a single column is written as an empty text.
+    """
+    from shoal.tables.formats.csv.read import read_records
+    from shoal.tables.formats.csv.scan import scan
+
+    written = frame if alone else frame.with_columns(pl.lit("-").alias("".join([*frame.columns, "-"])))
+    options = replace(options, delimiter=options.delimiter or ",", header=True)
+    buffer = BytesIO()
+    write_rows(written, buffer, options)
+    data = np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+    delimiter, quote = str(options.delimiter), str(options.quote or '"')
+    cells = read_records(data, scan(data, delimiter, quote), delimiter, quote).slice(1)
+    return pl.DataFrame({name: cells.to_series(place) for place, name in enumerate(frame.columns)})
 
 
 def _begins_with_mark(frame: pl.DataFrame, header: bool) -> bool:

@@ -1,0 +1,97 @@
+"""What an engine is: where records are held while a release is made, in five verbs.
+
+    facts -> distinct -> release -> released_counts -> publish
+
+An engine never sees a job, a model or an algorithm. It counts the distinct rows of some columns, gives records their
+released values by a plan, counts what it has written, and puts that into its place. Everything in between (planning,
+encoding, clustering, the check, the metrics) is done once, by the same code, on counted rows (`pipeline/counted.py`).
+The engine `local` holds the whole table and takes the direct way (`pipeline/run.py`); the same contract tests say that
+all engines release the same cells. What an engine cannot do is declared (`Abilities`); the support table in
+`docs/scale.md` is made from it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+
+from shoal.encode.counted import CountedRows
+from shoal.recode.plan import ReleasePlan
+from shoal.tables.formats.files import ReadTable
+
+Share = Callable[[float], None]  # told which share of the records has gone by
+
+
+def unwatched(share: float) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What an engine can do, in words for the support table and as facts for the checks before any work."""
+
+    inputs: str
+    outputs: str
+    memory: str  # what the memory of the machine that clusters grows with
+    any_algorithm: bool  # False: algorithms that take rows only
+    report: bool  # writes the HTML report
+    groups: bool  # tells the group of every record
+    frames: str  # which frames it takes in Python
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a table before its records are read."""
+
+    schema: Mapping[str, pl.DataType]
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """What is on the disk, counted, and its hash."""
+
+    counted: CountedRows
+    sha256: str
+
+
+class Engine(ABC):
+    """A table that somebody holds."""
+
+    name: ClassVar[str]
+    can: ClassVar[Abilities]
+
+    @abstractmethod
+    def facts(self) -> Facts:
+        """Names and types of the columns. Raises InputError if there is no such table."""
+
+    @abstractmethod
+    def distinct(self, names: Sequence[str], share: Share = unwatched) -> CountedRows:
+        """The distinct combinations of these columns with their counts. Raises InputError with what is wrong."""
+
+    @property
+    @abstractmethod
+    def sha256(self) -> str:
+        """Of the input; known once its rows were counted."""
+
+    @property
+    def like(self) -> ReadTable | None:
+        """How the input is written, if it is text; it holds no records."""
+        return None
+
+    @abstractmethod
+    def release(self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], share: Share = unwatched) -> None:
+        """Write the release where it waits to be published. `hidden` are columns that are not in it, but to be counted
+        beside it: those that models look at and nobody may see."""
+
+    @abstractmethod
+    def as_written(self, rows: pl.DataFrame, waiting: Path) -> pl.DataFrame:
+        """These released cells as they read in what was written: a text file has no types."""
+
+    @abstractmethod
+    def released_counts(self, waiting: Path, names: Sequence[str], share: Share = unwatched) -> Written:
+        """The distinct combinations of these columns of what was written (and of the hidden ones beside it)."""

@@ -1,0 +1,203 @@
+"""stage, verify, evaluate, commit, for a release that an engine writes: judged from counts of what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.algorithms.base import Algorithm
+from shoal.encode.counted import CountedRows, CountedTable
+from shoal.engines.base import Engine, Written
+from shoal.errors import InternalError, Problem
+from shoal.evaluation.summary import person_risk, risk_summary
+from shoal.job.job import Job
+from shoal.job.plan import Plan
+from shoal.metrics.score import Scores, score
+from shoal.models.base import Requirement
+from shoal.pipeline.certificate import certificate_text, make_certificate
+from shoal.pipeline.judge import accept
+from shoal.pipeline.publish import places_of
+from shoal.pipeline.result import Result
+from shoal.pipeline.summarize import csv_form, described_trees, sum_up_losses
+from shoal.progress import Progress, Watch
+from shoal.recode.deals import Deals
+from shoal.recode.plan import ReleasePlan
+from shoal.recode.release import RecodeOptions
+from shoal.released.domain import Domain, make_domains
+from shoal.tables.formats.atomic import StagedFiles
+from shoal.verification.check import Verification, verify_release
+
+
+@dataclass(frozen=True, eq=False)
+class CountedInput:
+    """A counted table that passed all checks, with everything that was decided about it."""
+
+    job: Job
+    algorithm: Algorithm
+    requirement: Requirement
+    engine: Engine
+    schema: dict[str, pl.DataType]
+    counted: CountedRows
+    plan: Plan
+    encoded: CountedTable
+    population: pl.DataFrame | None = None
+
+    @property
+    def recode_options(self) -> RecodeOptions:
+        return RecodeOptions(self.job.recoding, {column.name: column.recoding for column in self.plan.quasi})
+
+
+def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, watch: Watch) -> Result:
+    """Let the engine write, check what was written, say what it is worth, and put the files into their places."""
+    hidden = [name for name in prepared.counted.names if name not in plan.kept]
+    with StagedFiles(places_of(prepared.job)) as files:
+        waiting = files.waiting["release"]
+        with watch.stage("write"):
+            prepared.engine.release(plan, waiting, hidden, lambda share: watch.progress(Progress("write", share)))
+        with watch.stage("verify"):
+            written = prepared.engine.released_counts(
+                waiting, prepared.counted.names, lambda share: watch.progress(Progress("verify", share))
+            )
+            shown = prepared.engine.as_written(_released_rows(prepared, plan), waiting)
+            _refuse_other_rows(prepared, deals, shown, written.counted)
+            verification = _verify(prepared, hidden, written.counted)
+            watch.show("verify", verification)
+        with watch.stage("evaluate"):
+            domains = _domains(prepared)
+            scores = _score(prepared, deals, shown, domains)
+            watch.show("evaluate", scores)
+        result = _result(prepared, deals, written, verification, scores, domains, watch)
+        if "certificate" in files.waiting:
+            files.waiting["certificate"].write_text(certificate_text(result.certificate), encoding="utf-8")
+        watch.end_if_refused()
+        files.commit()
+    return result
+
+
+def _released_rows(prepared: CountedInput, plan: ReleasePlan) -> pl.DataFrame:
+    """The quasi-identifiers of every deal, as they were meant to be written."""
+    return pl.DataFrame({name: plan.cells[name].column() for name in prepared.job.quasi})
+
+
+def _refuse_other_rows(prepared: CountedInput, deals: Deals, shown: pl.DataFrame, written: CountedRows) -> None:
+    """What was written must be what was meant, row by row: the metrics are about the rows that were meant."""
+    names = list(prepared.job.quasi)
+    meant = shown.with_columns(count=pl.Series(deals.weight)).group_by(names).agg(pl.col("count").sum())
+    found = written.frame(names).with_columns(count=pl.Series(written.counts))
+    found = found.group_by(names).agg(pl.col("count").sum())
+    if not meant.sort(names).equals(found.sort(names), null_equal=True):
+        raise InternalError(Problem("check-failed", "what was written is not what was to be released; nothing is kept"))
+
+
+def _verify(prepared: CountedInput, hidden: list[str], written: CountedRows) -> Verification:
+    job, plan = prepared.job, prepared.plan
+    verification = verify_release(
+        written.frame([name for name in written.names if name not in hidden]),
+        job.quasi,
+        prepared.requirement.models,
+        hidden=written.frame(hidden) if hidden else None,
+        suppression_limit=job.suppression_limit,
+        orders=plan.orders,
+        hierarchies=plan.hierarchies,
+        population=prepared.population,
+        missing=plan.missing,
+        scales=plan.scales,
+        counts=written.counts,
+    )
+    return accept(verification)
+
+
+def _domains(prepared: CountedInput) -> dict[str, Domain]:
+    counted, plan = prepared.counted, prepared.plan
+    made: dict[str, Domain] = {}
+    for column in plan.quasi:
+        values = counted.values[column.name]
+        made |= make_domains(
+            values.to_frame(column.name),
+            [column.attribute],
+            plan.hierarchies,
+            plan.missing,
+            weights=counted.value_counts(column.name),
+        )
+    return made
+
+
+def _score(prepared: CountedInput, deals: Deals, shown: pl.DataFrame, domains: Mapping[str, Domain]) -> Scores:
+    """The same metrics as of whole tables, from the distinct pairs of an original and a released row."""
+    encoded, label = prepared.encoded, prepared.job.class_column
+    rows = encoded.key_row[deals.key]
+    original = pl.DataFrame(
+        {
+            book.name: book.values.gather(encoded.table.codes[number][rows])
+            for number, book in enumerate(encoded.codebook.columns)
+        }
+    )
+    place = next((number for number, part in enumerate(encoded.parts) if part.name == label), None)
+    if place is not None:
+        shown = shown.with_columns(pl.Series(str(label), encoded.key_codes[place][deals.key]))
+    return score(
+        original,
+        shown,
+        prepared.job.quasi,
+        domains,
+        k=prepared.requirement.k,
+        class_column=label if place is not None and label not in prepared.plan.dropped else None,
+        weights=prepared.plan.weights,
+        counts=deals.weight,
+    )
+
+
+def _result(
+    prepared: CountedInput,
+    deals: Deals,
+    written: Written,
+    verification: Verification,
+    scores: Scores,
+    domains: Mapping[str, Domain],
+    watch: Watch,
+) -> Result:
+    job, plan = prepared.job, prepared.plan
+    losses = sum_up_losses(scores, deals.clustering.lower_bound, plan)
+    records = prepared.counted.records
+    certificate = make_certificate(
+        job=job,
+        columns=plan.public(domains),
+        models=[model.public_spec() for model in prepared.requirement.models],
+        hierarchies=described_trees(plan),
+        hashes={"input": prepared.engine.sha256, "release": written.sha256},
+        records={"input": records, "released": records, "suppressed": verification.suppressed_records},
+        verification=verification.as_dict(),
+        missing_cells=dict(prepared.encoded.codebook.missing_cells),
+        loss=losses.summary,
+        class_based=prepared.algorithm.class_based,
+        notes=list(deals.clustering.details.get("notes", ())),
+        csv=csv_form(prepared.engine.like, job.output),
+    )
+    return Result(
+        release=job.output,
+        groups=np.zeros(0, dtype=np.int32),
+        certificate=certificate,
+        metrics=losses.metrics,
+        per_attribute=losses.per_attribute,
+        risk=_risk(prepared, written.counted, verification),
+        seconds=watch.seconds,
+        verification=verification,
+        details=deals.clustering.details,
+    )
+
+
+def _risk(prepared: CountedInput, written: CountedRows, verification: Verification) -> dict[str, dict[str, float]]:
+    job, counted = prepared.job, prepared.counted
+    if job.person is None:
+        return risk_summary(prepared.encoded.table.weights, verification)
+    exempt = verification.suppressed_exempt
+
+    def of(rows: CountedRows, exempt: bool) -> dict[str, float]:
+        persons = rows.values[str(job.person)].gather(rows.of(str(job.person)))
+        frame = rows.frame(job.quasi)
+        return person_risk(frame, job.quasi, persons, exempt=exempt, missing=job.missing, counts=rows.counts)
+
+    return {"before": of(counted, False), "after": of(written, exempt)}
