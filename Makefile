@@ -6,7 +6,7 @@ JOBS ?= 20000
 ANONYMETER ?= .venv-anonymeter
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test check fuzz bench scaling experiments clean
+.PHONY: demo serve test check fuzz docs dist lock bench scaling experiments clean
 
 demo: $(VENV)/.demo
 	$(BIN)/shoal demo
@@ -26,6 +26,10 @@ check: $(VENV)/.dev
 # Random jobs against a reader of its own; stopped, it goes on where it was.
 fuzz: $(VENV)/.dev
 	$(BIN)/python tools/fuzz.py --jobs $(JOBS) --processes 2
+
+# The documentation as a site that needs no network: site/index.html
+docs: $(VENV)/.dev
+	$(BIN)/python tools/make_docs.py
 
 bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.run

@@ -28,6 +28,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "cluster-release": ("shoal cluster-release patients.csv -o release.csv --quasi age,sex -k 20 --clusters 6",),
     "serve": ("shoal serve",),
     "explain": ("shoal explain certificate.json", "shoal explain certificate.json --language de"),
+    "pack": ("shoal pack release-folder -o evidence.zip",),
+    "import-arx": ("shoal import-arx project.deid -o project",),
     "doctor": ("shoal doctor", "shoal doctor --warm"),
     "algorithms": ("shoal algorithms",),
     "models": ("shoal models", "shoal models --explain l-diversity"),

@@ -37,6 +37,8 @@ _FILES = {  # of each verb, in the order of the help
     "experiment": "experiment",
     "serve": "serve",
     "explain": "explain",
+    "pack": "pack",
+    "import-arx": "import_arx",
     "doctor": "doctor",
     "algorithms": "lists",
     "models": "lists",

@@ -1,0 +1,77 @@
+"""The documentation: the tutorial runs and says what a run says, links lead somewhere, generated pages are complete."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def make_docs() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_docs", ROOT / "tools" / "make_docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "tutorial.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert (failed, tried > 10) == (0, True)
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
+        for command, expected in re.findall(r"^\$ shoal (.*?)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            said = _run(command.split(), tmp_path)
+            assert doctest.OutputChecker().check_output(expected, said, doctest.ELLIPSIS), (command, said)
+
+
+def _run(arguments: list[str], folder: Path) -> str:
+    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "shoal.cli.main", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (page.parent / target).exists(), target
+
+
+def test_the_reference_names_everything(make_docs: ModuleType) -> None:
+    import shoal
+    from shoal.cli.main import _FILES
+
+    python, verbs, job = make_docs.python_page(), make_docs.command_line_page(), make_docs.job_page()
+    assert all(f"## shoal.{name}\n" in python for name in shoal._HOMES)
+    assert all(f"## shoal {verb}" in verbs for verb in _FILES)
+    assert all(f"| `{field.alias or name}` |" in job for name, field in shoal.Job.model_fields.items())
+    assert "`unknown-column`" in make_docs.errors_page()
+
+
+def test_the_schema_accepts_what_a_job_is(make_docs: ModuleType) -> None:
+    schema = make_docs.job_schema()
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["class"]
+    assert "quasi" in schema["properties"]
