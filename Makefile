@@ -31,6 +31,14 @@ fuzz: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python tools/make_docs.py
 
+# sdist and wheel, built and tried in clean environments
+dist:
+	$(PYTHON) tools/make_dist.py
+
+# the versions that development uses, with hashes
+lock: $(VENV)/.dev
+	$(BIN)/python tools/make_lock.py
+
 bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.flagship --effort default,high
