@@ -1,72 +1,85 @@
-"""Results and evaluations as rich output of notebooks: a table, and charts as pictures (no script)."""
+"""Results and evaluations in notebooks: the verdict, what it means in numbers, and two pictures with values on hover.
+
+Plain HTML and SVG with styles of their own: no script, no library, the same in Jupyter, VS Code and marimo, light or
+dark.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
+from html import escape
 from typing import Any
 
-from shoal.evaluation.summary import bound_sentence
-from shoal.reports.charts import specs
+from shoal.reports.language import tell
 from shoal.reports.page import MEANING, count, number, share, table
+from shoal.reports.pictures import AFTER, BAD, BEFORE, bars
 
 Dict = Mapping[str, Any]
+BAD_LOSS = 0.75
+_STYLE = (
+    "font-family:system-ui,sans-serif;max-width:900px;background:#fff;color:#1d2430;padding:14px 18px;"
+    "border:1px solid #e3e6eb;border-radius:10px"
+)
+_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(260px,1fr));gap:18px;margin-top:10px"
 
 
 def summary_html(summary: Dict) -> str:
     """What `Result.summary()` gives, as HTML."""
     before, after = summary["risk"]["before"], summary["risk"]["after"]
     losses = {name: values["gcp"] for name, values in summary["per_attribute"].items() if "gcp" in values}
-    return _html(summary["records"], summary["smallest_class"], before, after, summary["metrics"]["gcp"], losses, None,
-                 summary["metrics"])  # fmt: skip
+    facts = {"records": summary["records"], "smallest": summary["smallest_class"], "gcp": summary["metrics"]["gcp"]}
+    facts["bound"] = summary["metrics"].get("lower_bound")
+    checks = summary.get("certificate", {}).get("checks", ())
+    return _html(_verdict(checks), facts, before, after, losses)
 
 
 def evaluation_html(evaluation: Dict) -> str:
     """What `Evaluation.as_dict()` gives, as HTML."""
     risk, scores = evaluation["risk"], evaluation["scores"]
-    error = evaluation["queries"]["median_error"] if evaluation.get("queries") else None
-    return _html(
-        evaluation["records"], risk["after"]["smallest_class"], risk["before"], risk["after"], scores["totals"]["gcp"],
-        scores["per_attribute"]["gcp"], error,
-    )  # fmt: skip
+    facts = {
+        "records": evaluation["records"],
+        "smallest": risk["after"]["smallest_class"],
+        "gcp": scores["totals"]["gcp"],
+        "error": evaluation["queries"]["median_error"] if evaluation.get("queries") else None,
+    }
+    return _html("", facts, risk["before"], risk["after"], scores["per_attribute"]["gcp"])
 
 
-def _html(
-    records: int,
-    smallest: int | None,
-    before: Dict,
-    after: Dict,
-    gcp: float,
-    losses: Dict,
-    error: float | None,
-    known: Dict | None = None,
-) -> str:
+def _verdict(checks: Any) -> str:
+    if not checks:
+        return ""
+    holds = all(check["passed"] for check in checks)
+    text = tell("Every promise holds.") if holds else tell("A promise does not hold: do not publish this table.")
+    names = ", ".join(str(check["model"]) for check in checks)
+    colour = "#23744a" if holds else BAD
+    return (
+        f'<div style="background:{colour};color:#fff;border-radius:8px;padding:8px 14px;font-weight:600">{escape(text)}'
+        f'<span style="font-weight:400;margin-left:10px">{escape(names)}</span></div>'
+    )
+
+
+def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[str, float]) -> str:
     rows = [
-        ["Records", count(records), "In the original table."],
-        ["Smallest class", count(smallest), "Every record looks the same as this many or more."],
+        ["Records", count(facts["records"]), "In the original table."],
+        ["Smallest class", count(facts["smallest"]), "Every record looks the same as this many or more."],
         ["Highest risk before", share(before["highest"]), "Chance to recognise the most exposed record."],
         ["Highest risk after", share(after["highest"]), "The same, in the release."],
-        ["Loss (GCP)", number(round(gcp, 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."],
+        ["Loss (GCP)", number(round(facts["gcp"], 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."],
     ]
-    sentence = bound_sentence(known or {})
-    if known and sentence:
-        rows.append(["Lower bound", number(round(known["lower_bound"], 4)), sentence])
-    if error is not None:
-        rows.append(["Query error", share(error), "Half of the random counts are off by less than this."])
+    if facts.get("bound"):
+        meaning = "No release of this table that meets the requirement has a lower loss."
+        rows.append(["Lower bound", number(round(facts["bound"], 4)), meaning])
+    if facts.get("error") is not None:
+        rows.append(["Query error", share(facts["error"]), "Half of the random counts are off by less than this."])
     risks = [
-        {"measure": title, "when": when, "value": values[key]}
+        (f"{title}, {when}", values[key], share(values[key]), BEFORE if when == "before" else AFTER)
         for key, title in (("highest", "Highest risk"), ("average", "Average risk"))
         for when, values in (("before", before), ("after", after))
     ]
-    pictures = _picture(specs.before_and_after(risks, "risk"))
-    pictures += _picture(specs.loss_per_attribute([{"attribute": name, "loss": loss} for name, loss in losses.items()]))
-    return table(["What", "Value", MEANING], rows, numbers=(1,)) + pictures
-
-
-def _picture(spec: dict[str, Any]) -> str:
-    """A chart as SVG; nothing where vl-convert is not installed."""
-    if find_spec("vl_convert") is None:
-        return ""
-    import vl_convert
-
-    return f"<div>{vl_convert.vegalite_to_svg(spec)}</div>"
+    worst_first = sorted(losses.items(), key=lambda item: -item[1])
+    columns = [(name, loss, share(loss), BAD if loss > BAD_LOSS else AFTER) for name, loss in worst_first]
+    pictures = bars(risks, "The chance to recognise a person who is known to be in the table.", highest=1.0)
+    lost = "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left."
+    pictures += bars(columns, lost, highest=1.0)
+    shown = table(["What", "Value", MEANING], rows, numbers=(1,))
+    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{shown}</div>'

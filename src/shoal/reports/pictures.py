@@ -32,8 +32,9 @@ def _bar(top: int, label: str, share: float, text: str, colour: str) -> str:
     width = round(max(2.0, min(1.0, share) * (WIDTH - 2)), 1)
     name = label if len(label) <= 30 else label[:29] + "…"
     return (
-        f'<text x="0" y="{top + 13}">{escape(name)}</text>'
-        f'<text x="{WIDTH}" y="{top + 13}" text-anchor="end">{escape(text)}</text>'
+        f"<g><title>{escape(label)}: {escape(text)}</title>"
+        f'<text x="0" y="{top + 13}" font-size="13">{escape(name)}</text>'
+        f'<text x="{WIDTH}" y="{top + 13}" font-size="13" text-anchor="end">{escape(text)}</text>'
         f'<rect x="0" y="{top + 18}" width="{WIDTH}" height="9" rx="2" fill="#eef0f3"/>'
-        f'<rect x="0" y="{top + 18}" width="{width}" height="9" rx="2" fill="{colour}"/>'
+        f'<rect x="0" y="{top + 18}" width="{width}" height="9" rx="2" fill="{colour}"/></g>'
     )

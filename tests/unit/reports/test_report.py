@@ -163,7 +163,6 @@ def test_a_summary_alone_and_an_evaluation_alone(tmp_path: Path, evaluation: dic
 
 
 def test_notebooks_show_a_table_and_pictures(evaluation: dict[str, Any]) -> None:
-    pytest.importorskip("vl_convert", reason="vl-convert is not installed")
     for html in (evaluation_html(evaluation), summary_html(summary_with(NASTY))):
         assert html.count("<svg") == 2
         assert "Loss (GCP)" in html
