@@ -75,3 +75,14 @@ def test_the_schema_accepts_what_a_job_is(make_docs: ModuleType) -> None:
     assert schema["additionalProperties"] is False
     assert schema["properties"]["class"]
     assert "quasi" in schema["properties"]
+
+
+def test_the_page_about_certificates_names_every_field() -> None:
+    import polars as pl
+
+    import shoal
+
+    frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": ["x", "x", "y", "y"]})
+    result = shoal.anonymize(frame, quasi=["a"], sensitive=["b"], k=2, algorithm="mondrian")
+    page = (ROOT / "docs" / "reference" / "certificate.md").read_text(encoding="utf-8")
+    assert [name for name in result.certificate if f"`{name}`" not in page] == []

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from shoal.inspection.formats import Format, find_format
 from shoal.inspection.names import words
-from shoal.tables.scales import find_scale, is_missing, parse_numbers
+from shoal.tables.scales import TEXT_LIKE, find_scale, is_missing, parse_numbers
 from shoal.tables.schema import Scale
 from shoal.tables.threads import on_threads
+from shoal.tables.types import has_text
 
 MOST_VALUES_OF_CODES = 10_000  # distinct numbers above which none of them is taken for a mark of a missing value
 FAR = 2.0  # so many times the range of all others below them; above them a half of it is far
@@ -37,6 +38,7 @@ class ColumnFacts:
     most_common: int  # records with the most common value
     format: Format | None
     to_the_second: bool  # dates with a time of day
+    has_text: bool  # values that can be written as text, and so be generalized
     missing_texts: tuple[str, ...]  # texts of the common list that probably mean 'missing'
     missing_numbers: tuple[float, ...]  # numbers of the common list that probably do
     scale_without_texts: Scale  # the scale once these texts are taken for missing: the one to judge by
@@ -66,9 +68,9 @@ def _facts(numbered: tuple[int, pl.Series], missing: tuple[str, ...], scales: Ma
     hashes = spread(column.hash(seed=number).to_numpy())
     present = hashes[~absent.to_numpy()] if absences else hashes
     counts = run_lengths(np.sort(present))
-    is_text = isinstance(column.dtype, pl.String)
-    distinct = column.unique() if is_text else column.head(0)
+    distinct = column.unique().cast(pl.String) if isinstance(column.dtype, TEXT_LIKE) else column.head(0)
     distinct = distinct.filter(~is_missing(distinct, missing))
+    is_text = isinstance(column.dtype, pl.String)  # categories are what they are, whatever they look like
     scale = scales.get(column.name) or (find_scale(distinct, missing) if is_text else find_scale(column))
     marks = _missing_texts(distinct)
     left = distinct.filter(~distinct.is_in(list(marks))) if marks else distinct
@@ -81,10 +83,11 @@ def _facts(numbered: tuple[int, pl.Series], missing: tuple[str, ...], scales: Ma
         alone=int(np.count_nonzero(counts == 1)),
         most_common=int(counts.max(initial=0)),
         format=find_format(left, int(present.size)) if scale is Scale.CATEGORY else None,
+        has_text=has_text(column.dtype),
         to_the_second=_has_time(column.dtype, distinct, scale),
         missing_texts=marks,
         missing_numbers=_missing_numbers(column, distinct, scale, int(counts.size)),
-        scale_without_texts=find_scale(left) if marks and column.name not in scales else scale,
+        scale_without_texts=find_scale(left) if marks and is_text and column.name not in scales else scale,
         hashes=hashes,
     )
 

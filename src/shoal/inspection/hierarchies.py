@@ -41,7 +41,7 @@ def suggest_hierarchy(
     fact: ColumnFacts, column: pl.Series, missing: tuple[str, ...] = ()
 ) -> HierarchySuggestion | None:
     """What fits the values of a column; None if nothing is known that does."""
-    if fact.distinct < 2 or fact.distinct > MOST_VALUES:
+    if fact.distinct < 2 or fact.distinct > MOST_VALUES or not fact.has_text:
         return None
     ignored = (*missing, *fact.missing_texts)
     values = column.unique(maintain_order=True)

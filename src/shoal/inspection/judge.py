@@ -45,7 +45,10 @@ def judge_columns(facts: Mapping[str, ColumnFacts], dependence: Dependence) -> d
 
 def _judge(fact: ColumnFacts) -> Judgement:
     if fact.distinct <= 1:
-        return Judgement(Role.INSENSITIVE, "it says the same about everybody", Role.INSENSITIVE)
+        return _firm(Role.INSENSITIVE, "it says the same about everybody")
+    if not fact.has_text:
+        why = "values of a type that cannot be generalized, only kept or dropped"
+        return Judgement(UNDECIDED, why, Role.IDENTIFYING)
     if fact.format is not None and fact.format.role == Role.IDENTIFYING:
         return _firm(Role.IDENTIFYING, f"it looks like {fact.format.what}")
     if fact.scale_without_texts is Scale.DATE:

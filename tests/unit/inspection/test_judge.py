@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
 import shoal
 from shoal.inspection.inspect import inspect_table
+from shoal.job.first_job import suggest_job, write_job
+from shoal.job.job import CsvSettings
 
 RECORDS = 400
 
@@ -114,3 +118,30 @@ def test_unknown_columns_are_all_told(stays: pl.DataFrame) -> None:
 def test_no_value_is_told(stays: pl.DataFrame) -> None:
     secret = stays.with_columns(Nachname=pl.lit("SECRET") + pl.col("Nachname"))
     assert "SECRET" not in str(shoal.inspect(secret))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": [1]}),
+        pl.DataFrame({"a": [None, None], "b": ["", ""]}),
+        pl.DataFrame({"a": [[1], [2], [1]], "b": [{"x": 1}, {"x": 2}, {"x": 1}], "c": [b"a", b"b", b"c"]}),
+        pl.DataFrame({"c": pl.Series(["a", "b", "a"], dtype=pl.Categorical), "d": [True, None, False]}),
+        pl.DataFrame({"a": [float("inf"), 1.0, float("nan")], "b": ["inf", "1", "nan"]}),
+        pl.DataFrame({"": [1, 2], "a\nb": ["x", "y"], "# c: {": [1, 1], "yes": ["m", "n"]}),
+    ],
+)
+def test_odd_tables_are_judged_and_give_a_job_that_can_be_read(frame: pl.DataFrame) -> None:
+    found = inspect_table(frame)
+    text = write_job(suggest_job(found, frame), Path("d #.csv"), Path("job.yaml"), CsvSettings(), found)
+    content = yaml.safe_load(text)
+    named = [name for role in ("identifiers", "quasi", "sensitive", "keep") for name in content.get(role) or []]
+    assert sorted(set(named)) == sorted(named)
+    assert set(named) <= set(frame.columns)
+    assert set(frame.columns) - set(named) <= set(found.with_role("insensitive"))
+
+
+def test_categories_have_formats_too() -> None:
+    codes = [f"{letter}{number:02d}.1" for letter in "EIJ" for number in range(9)]
+    column = pl.Series("q", codes * 4, dtype=pl.Categorical)
+    assert shoal.inspect(column.to_frame())["columns"][0]["role"] == "sensitive"
