@@ -57,7 +57,7 @@ def evaluate(
         Path | None, typer.Option(help="the release's certificate: scales, orders, and what goes into the report")
     ] = None,
     public: Annotated[bool, typer.Option(help="the report leaves out what could help an attacker")] = False,
-    language: Annotated[str, typer.Option(help="of the report: en or de")] = "en",
+    language: Annotated[str | None, typer.Option(help="of the report: en or de; or SHOAL_LANGUAGE")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:

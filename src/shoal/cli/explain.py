@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     certificate: Annotated[Path, typer.Argument(help="the JSON file that 'shoal anonymize --certificate' writes")],
-    language: Annotated[str, typer.Option(help="en or de")] = "en",
+    language: Annotated[str | None, typer.Option(help="en or de; or SHOAL_LANGUAGE")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     from shoal.pipeline.certificate import load_certificate

@@ -111,7 +111,7 @@ class Evaluation:
         public: bool = False,
         title: str | None = None,
         summary: Mapping[str, Any] | None = None,
-        language: str = "en",
+        language: str | None = None,
     ) -> str:
         """The evaluation as one offline HTML page; with the summary of a run (or its certificate), with its checks."""
         from shoal.reports.report import build_report

@@ -70,7 +70,7 @@ class Result:
         """Loss, risk, attacks, statistics and queries, with the plan of the run; it shows itself in notebooks."""
         return self.holder.evaluate(progress)
 
-    def report(self, progress: ProgressCallback = silent, *, public: bool = False, language: str = "en") -> str:
+    def report(self, progress: ProgressCallback = silent, *, public: bool = False, language: str | None = None) -> str:
         """The page about this release, as HTML that needs no network; `public` leaves out what helps an attacker."""
         from shoal.reports.report import build_report
 

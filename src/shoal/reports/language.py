@@ -3,12 +3,15 @@
     with speaking("de"):
         tell("{count} records", count=3)
 
+Without a word about it, the language is that of the variable SHOAL_LANGUAGE, or English.
+
 A file `languages/<code>.toml` has `[texts]` with the English text as key. What it lacks stays English, and a test lists
 it. Placeholders in braces are filled after the translation.
 """
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,9 +33,16 @@ def languages() -> tuple[str, ...]:
     return (ENGLISH, *sorted(name.removesuffix(".toml") for name in found))
 
 
+def preferred() -> str:
+    """The language that SHOAL_LANGUAGE names, or English; a wish that cannot be met is no reason to fail."""
+    wanted = os.environ.get("SHOAL_LANGUAGE", ENGLISH).lower()[:2]
+    return wanted if wanted in languages() else ENGLISH
+
+
 @contextmanager
-def speaking(code: str) -> Iterator[None]:
-    """Speak a language while a report is made. Raises InputError if there is none with this code."""
+def speaking(code: str | None) -> Iterator[None]:
+    """Speak a language while a report is made; None is the preferred one. Raises InputError if there is no such one."""
+    code = preferred() if code is None else code
     if code not in languages():
         hint = did_you_mean(code, languages())
         raise InputError(Problem("unknown-language", f"there is no language '{code}'", hint=hint))

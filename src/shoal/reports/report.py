@@ -39,7 +39,7 @@ def build_report(
     *,
     public: bool = False,
     title: str | None = None,
-    language: str = "en",
+    language: str | None = None,
 ) -> str:
     """The report as one HTML text, in one of the languages of `language.py`."""
     with speaking(language):
@@ -69,7 +69,7 @@ def write_report(
     *,
     public: bool = False,
     title: str | None = None,
-    language: str = "en",
+    language: str | None = None,
 ) -> None:
     """Write the report to a file."""
     html = build_report(summary, evaluation, public=public, title=title, language=language)

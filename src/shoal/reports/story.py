@@ -48,7 +48,8 @@ def _without_names(certificate: Dict) -> Dict:
     roles["unguarded"] = [_columns(unguarded)] if unguarded else []
     person = {"person": tell("a column that is dropped")} if job.get("person") else {}
     quasi = [_columns(certificate["quasi"])] if certificate.get("quasi") else []
-    return {**certificate, "job": {**roles, **person}, "quasi": quasi, "models": plain}
+    kept = [_columns(_kept(certificate))] if _kept(certificate) else []
+    return {**certificate, "job": {**roles, **person}, "quasi": quasi, "models": plain, "kept": kept}
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -56,7 +57,7 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def _released(certificate: Dict) -> list[str]:
-    records, job = certificate.get("records", {}), certificate.get("job", {})
+    records, job = certificate.get("records", {}), {**certificate.get("job", {}), "keep": _kept(certificate)}
     told = [tell("{count} records are released.", count=_count(records.get("released", 0)))]
     suppressed = records.get("suppressed", 0)
     if suppressed:
@@ -125,17 +126,30 @@ def remaining_risks(certificate: Dict) -> list[str]:
         text = "No model looks at {names}: where all of a group have the same value, it is known of everybody in it."
         told.append(tell(text, names=_names(unguarded)))
     told += [tell(entry.does_not_stop) for entry in map(_entry, _model_names(models)) if entry is not None]
-    if job.get("keep"):
+    kept = _kept(certificate)
+    if kept:
         text = "Kept columns are published as they are. Whoever knows one of them from elsewhere can use it: {names}."
-        told.append(tell(text, names=_names(job["keep"])))
+        told.append(tell(text, names=_names(kept)))
+    alone = certificate.get("alone_with_kept")
+    if alone:
+        text = "{count} records stand alone for whoever knows the kept columns besides the generalized ones."
+        told.append(tell(text, count=_count(alone)))
     if job.get("allow"):
         text = "Published although nearly every record has its own value: {names}. They single people out."
         told.append(tell(text, names=_names(job["allow"])))
     if not job.get("person"):
         told.append(tell("It is taken for granted that each record is another person."))
+    if certificate.get("row_order") == "input":
+        text = "The rows are in the order of the input: if that was sorted by something, ranges narrow each other."
+        told.append(tell(text))
     told.append(tell("Another release about the same people can undo this one; check both together before the second."))
     told.append(tell("Knowledge about people that nobody thought of when the columns got their roles."))
     return told
+
+
+def _kept(certificate: Dict) -> list[str]:
+    """Columns that are published as they are, whether they were named or not."""
+    return list(certificate.get("kept") or certificate.get("job", {}).get("keep") or ())
 
 
 def _model_names(models: Sequence[str]) -> list[str]:

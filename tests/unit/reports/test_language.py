@@ -107,11 +107,30 @@ def test_the_language_ends_with_its_block() -> None:
         pass
 
 
+def test_a_preferred_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wish, spoken in (("de", "de"), ("de_AT.UTF-8", "de"), ("xx", "en"), ("", "en")):
+        monkeypatch.setenv("SHOAL_LANGUAGE", wish)
+        with speaking(None):
+            assert language.spoken() == spoken
+        with speaking("en"):
+            assert language.spoken() == "en"
+
+
 def test_the_public_story_names_no_column() -> None:
     told = " ".join(sentence for chapter in tell_story(certificate(), public=True) for sentence in chapter.sentences)
     for name in ("illness", "ward", "age:", "name"):
         assert name not in told.split()
     assert "1 column" in told
+
+
+def test_kept_columns_and_the_order_of_rows_are_told() -> None:
+    spoken = {**certificate(), "kept": {"ward": ["unique"], "floor": []}, "alone_with_kept": 1200, "row_order": "input"}
+    told = " ".join(sentence for chapter in tell_story(spoken) for sentence in chapter.sentences)
+    assert "Kept as they are: ward, floor." in told
+    assert "1,200 records stand alone" in told
+    assert "in the order of the input" in told
+    public = " ".join(sentence for chapter in tell_story(spoken, public=True) for sentence in chapter.sentences)
+    assert "Kept as they are: 2 columns." in public
 
 
 def test_bad_values_are_marked_and_sections_listed() -> None:
