@@ -35,7 +35,12 @@ class Context:
     progress: ProgressCallback = silent
     stop: StopRequest = field(default_factory=StopRequest)  # a search may end early when it is asked to
     wants_bound: bool = True  # False: a lower bound is known already
-    may_suppress: bool = False  # some records may be suppressed after the algorithm: its lower bound must allow for it
+    suppression_limit: float = 0.0  # the share of the records that may be suppressed, by the algorithm or after it
+
+    @property
+    def may_suppress(self) -> bool:
+        """Some records may be suppressed: a lower bound must allow for it."""
+        return self.suppression_limit > 0
 
     def random(self, *stream: int) -> np.random.Generator:
         """A random stream of its own for each piece of work, so that threads do not change the result."""

@@ -77,7 +77,7 @@ def cluster_records(
     """The same, with the records in the order in which the table has them."""
     if multi_qid.applies(requirement) and not algorithm.takes_sets:
         return multi_qid.cluster_sets(table, requirement, algorithm, context)
-    clustering = algorithm.cluster(table, requirement, replace(context, may_suppress=suppression_limit > 0))
+    clustering = algorithm.cluster(table, requirement, replace(context, suppression_limit=suppression_limit))
     if clustering.boxes is not None:  # the algorithm decides about the released values, and answers for all models
         return clustering
     if not requirement.size_only:

@@ -40,7 +40,7 @@ def search_without_outliers(
     leaving = suppress_outliers(table, first, smaller, limit).suppressed
     if leaving is None or not leaving.any() or table.records - int(leaving.sum()) < requirement.k:
         return suppressed
-    quiet = replace(context, may_suppress=False, wants_bound=False, progress=silent)
+    quiet = replace(context, suppression_limit=0.0, wants_bound=False, progress=silent)
     rest = algorithm.cluster(_some_records(table, ~leaving), requirement, quiet).groups
     groups = np.full(table.records, int(rest.max()) + 1, dtype=np.int32)
     groups[~leaving] = rest

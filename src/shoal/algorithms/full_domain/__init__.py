@@ -1,0 +1,1 @@
+"""Full-domain generalization: one level per attribute, found by a pruned search of the lattice."""
