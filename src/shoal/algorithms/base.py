@@ -133,6 +133,7 @@ class Algorithm(ABC):
     takes_sets: ClassVar[bool] = False  # True: it has its own way with several quasi-identifier sets
     takes_priorities: ClassVar[bool] = True  # False: it adds up no losses of attributes, so none can weigh more
     takes_rows: ClassVar[bool] = False  # True: the order of the input does not matter to it, so rows and counts will do
+    takes_caps: ClassVar[bool] = False  # True: it never lifts an attribute above its `at_most` by itself
     own_values: ClassVar[bool] = False  # True: it says which values are released (`Boxes`), so these are never means
 
     def prepare(self) -> None:  # noqa: B027  (most algorithms have nothing to do)

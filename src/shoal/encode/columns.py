@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.codebook import ColumnCodebook
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, Kind
-from shoal.encode.levels import flat_levels, interval_levels, tree_levels
+from shoal.encode.levels import flat_levels, interval_levels, nodes_are_ranges, tree_levels
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.tables.distinct import CodedColumn
@@ -48,6 +48,7 @@ def encode_attribute(
     as_nodes: bool,
     weight: float,
     missing: Sequence[str],
+    at_most: int | None = None,
 ) -> tuple[EncodedAttribute, ColumnCodebook, NDArray[np.int32], int]:
     """A quasi-identifier as codes. Raises InputError with every problem of this column.
 
@@ -55,6 +56,7 @@ def encode_attribute(
     nodes), categories with a hierarchy TREE, other categories FLAT. Also returns the number of missing cells.
     """
     distinct, absent = _distinct(column, missing)
+    halvings = False
     if hierarchy is not None and (as_nodes or attribute.scale is Scale.CATEGORY):
         coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
         ancestors, cost = tree_levels(
@@ -74,10 +76,21 @@ def encode_attribute(
         positions = scaled_positions(numbers, coded.missing_code >= 0)
         if coded.missing_code >= 0:
             numbers, ranks = np.append(numbers, np.nan), np.append(ranks, len(ranks))
-        ancestors, cost = interval_levels(positions, _hierarchy_nodes(coded.texts, hierarchy))
-        kind = Kind.INTERVAL
+        nodes = _hierarchy_nodes(coded.texts, hierarchy)
+        ancestors, cost = interval_levels(positions, nodes)
+        kind, halvings = Kind.INTERVAL, nodes is None
+    _check_cap(attribute.name, at_most, len(ancestors), halvings)
     encoded = EncodedAttribute(
-        attribute.name, kind, len(coded.texts), positions, ancestors, cost, weight, coded.missing_code
+        attribute.name,
+        kind,
+        len(coded.texts),
+        positions,
+        ancestors,
+        cost,
+        weight,
+        coded.missing_code,
+        at_most,
+        halvings,
     )
     book = ColumnCodebook(
         attribute.name, kind, attribute.scale, coded.values, coded.texts, numbers, ranks, coded.missing_code, hierarchy
@@ -241,11 +254,24 @@ def repeated_in_order(name: str, order: Sequence[str]) -> list[Problem]:
 
 
 def _hierarchy_nodes(texts: pl.Series, hierarchy: Hierarchy | None) -> NDArray[np.int32] | None:
-    """(levels, codes) the nodes of the user's hierarchy, or None if it lacks a value (numbers do not need it)."""
+    """(levels, codes) the nodes of the user's hierarchy; None if it lacks a value (numbers do not need it), or if a
+    node is no range of the codes."""
     if hierarchy is None:
         return None
     leaf = [hierarchy.leaf_index.get(text, -1) if text is not None else -2 for text in texts.to_list()]
     index = np.array(leaf, dtype=np.int64)
     if (index == -1).any():
         return None
-    return np.where(index >= 0, hierarchy.ancestors[:, np.maximum(index, 0)], -1).astype(np.int32)
+    nodes = np.where(index >= 0, hierarchy.ancestors[:, np.maximum(index, 0)], -1).astype(np.int32)
+    return nodes if nodes_are_ranges(nodes) else None
+
+
+def _check_cap(name: str, at_most: int | None, levels: int, halvings: bool) -> None:
+    if at_most is None or at_most == 0:
+        return
+    if halvings:
+        message = "to be generalized up to a level, a number needs a hierarchy whose groups are ranges"
+        raise InputError(Problem("no-levels", message, name, "give it a hierarchy, or level 0: not at all"))
+    if at_most > levels - 1:
+        message = f"it has the levels 0 to {levels - 1}, there is no level {at_most}"
+        raise InputError(Problem("no-such-level", message, name))

@@ -32,6 +32,7 @@ class EncodeOptions:
     as_nodes: frozenset[str] = frozenset()
     model_columns: tuple[str, ...] = ()  # columns that models look at, besides the sensitive ones
     named_values: tuple[tuple[str, str], ...] = ()  # (column, text) of values that models name
+    at_most: Mapping[str, int] = field(default_factory=dict)  # the highest level of each capped quasi-identifier
 
 
 def encode_table(
@@ -86,6 +87,7 @@ def encode_columns(
                     as_nodes=name in options.as_nodes,
                     weight=options.weights.get(name, 1.0),
                     missing=options.missing,
+                    at_most=options.at_most.get(name),
                 )
                 encoded.append(one)
                 books.append(book)

@@ -55,10 +55,17 @@ class EncodedAttribute:
     level_cost: FloatArray  # (levels, size) loss of lifting a code to a level: 0 at level 0, 1 at the last level
     weight: float = 1.0  # importance in the loss; 1 unless the user set a priority
     missing_code: int = -1  # the code of missing values, -1 if there are none
+    at_most: int | None = None  # the highest level to which values may be lifted; None: any
+    halvings: bool = False  # True: the levels are halves of the range, made here because no hierarchy was given
 
     @property
     def levels(self) -> int:
         return int(self.ancestors.shape[0])
+
+    @property
+    def capped(self) -> bool:
+        """Whether some values may never be released together."""
+        return self.at_most is not None and self.at_most < self.levels - 1
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,7 @@ class EncodedColumn:
     positions: FloatArray | None = None  # (size,) for ordered and numeric values: scaled to 0..1, missing 2
     ancestors: IntegerArray | None = None  # (levels, size) if the column has a hierarchy
     value_codes: Mapping[str, int] = field(default_factory=dict)  # code of each value that a model names, by its text
+    shares: FloatArray | None = None  # (size,) of each code in the whole table, where this is only a part of it
 
 
 @dataclass(frozen=True)

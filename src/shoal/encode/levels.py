@@ -58,13 +58,13 @@ def flat_levels(size: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
 def interval_levels(
     positions: NDArray[np.float64], hierarchy_nodes: NDArray[np.int32] | None
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The levels of the given hierarchy if its nodes are ranges of the codes, else nested halves of the range.
+    """The levels of the given hierarchy, else nested halves of the range.
 
     IN  positions        (size,) scaled to 0..1, a missing value at 2
-    IN  hierarchy_nodes  (levels, size) node of each code at each level, -1 for a missing value; or None
+    IN  hierarchy_nodes  (levels, size) node of each code at each level, all of them ranges, -1 for a missing value
     """
     size = positions.shape[0]
-    if hierarchy_nodes is None or not _nodes_are_ranges(hierarchy_nodes):
+    if hierarchy_nodes is None:
         hierarchy_nodes = _nested_halves(positions)
     levels = hierarchy_nodes.shape[0]
     ancestors = np.empty((levels, size), dtype=np.int32)
@@ -97,7 +97,7 @@ def _nested_halves(positions: NDArray[np.float64]) -> NDArray[np.int32]:
     return np.vstack(rows).astype(np.int32)
 
 
-def _nodes_are_ranges(nodes: NDArray[np.int32]) -> bool:
+def nodes_are_ranges(nodes: NDArray[np.int32]) -> bool:
     """True if on every level equal nodes are neighbours, so that a node is a range of codes."""
     for row in nodes:
         runs = 1 + int(np.count_nonzero(row[1:] != row[:-1]))

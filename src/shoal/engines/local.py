@@ -30,6 +30,7 @@ LOCAL = Abilities(
     groups=True,
     frames="pandas, polars, pyarrow",
 )
+LOCAL_RECODING = "local"  # a value may be released differently in different groups
 
 
 def cluster_table(
@@ -39,15 +40,36 @@ def cluster_table(
     context: Context,
     suppression_limit: float = 0.0,
     hidden: Hidden | None = None,
+    scheme: str = LOCAL_RECODING,
 ) -> Clustering:
     """Groups that are safe for every model: the algorithm's own, mended where it knows only the group size.
 
+    Where attributes may be lifted up to a level only, the parts of the table that never meet are clustered one by one.
     Several quasi-identifier sets are clustered one after the other, unless the algorithm has its own way with them.
     Where a share of the records may be suppressed, outliers leave their groups at the end; `hidden` tells which records
     a clustering releases as `*` in every attribute, for they are one class with the suppressed ones.
 
     An algorithm that takes rows is given the records in canonical order, so that the order of the input means nothing.
+    A `scheme` other than local makes the groups those of a global recoding, which decides itself about suppression.
     """
+    context = replace(context, suppression_limit=suppression_limit)
+    if scheme == LOCAL_RECODING:
+        return _cluster_in_order(table, requirement, algorithm, context, suppression_limit, hidden)
+    from shoal.safe_groups.global_recoding import recode_globally
+
+    found = _cluster_in_order(table, requirement, algorithm, context, 0.0, hidden)
+    return recode_globally(table, found, requirement, scheme, context)
+
+
+def _cluster_in_order(
+    table: EncodedTable,
+    requirement: Requirement,
+    algorithm: Algorithm,
+    context: Context,
+    suppression_limit: float,
+    hidden: Hidden | None,
+) -> Clustering:
+    """With the records in canonical order, if that matters to the algorithm."""
     columns = key_columns(requirement, algorithm)
     in_any_order = not columns and deals_rows(requirement, algorithm, suppression_limit)
     if in_any_order or not algorithm.takes_rows:
@@ -74,10 +96,19 @@ def cluster_records(
     suppression_limit: float = 0.0,
     hidden: Hidden | None = None,
 ) -> Clustering:
-    """The same, with the records in the order in which the table has them."""
+    """Local recoding, with the records in the order in which the table has them.
+
+    `suppression_limit` is for outliers; that of the context says what may be suppressed at all.
+    """
+    context = replace(context, suppression_limit=max(context.suppression_limit, suppression_limit))
+    if any(attribute.capped for attribute in table.attributes) and not algorithm.takes_caps:
+        from shoal.safe_groups.capped import cluster_strata
+
+        outliers = suppression_limit > 0
+        return cluster_strata(table, requirement, algorithm, context, hidden, cluster_records, outliers=outliers)
     if multi_qid.applies(requirement) and not algorithm.takes_sets:
         return multi_qid.cluster_sets(table, requirement, algorithm, context)
-    clustering = algorithm.cluster(table, requirement, replace(context, suppression_limit=suppression_limit))
+    clustering = algorithm.cluster(table, requirement, context)
     if clustering.boxes is not None:  # the algorithm decides about the released values, and answers for all models
         return clustering
     if not requirement.size_only:

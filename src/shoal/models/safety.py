@@ -105,8 +105,10 @@ def _ranked(column: EncodedColumn) -> EncodedColumn:
         hint = "give the order of its values, from low to high, or use the equal distance"
         raise InputError(Problem("unordered-column", message, column.name, hint))
     rank = np.empty(column.size, dtype=np.int32)
-    rank[np.argsort(column.positions, kind="stable")] = np.arange(column.size, dtype=np.int32)
-    return replace(column, codes=rank[column.codes], ancestors=None)
+    order = np.argsort(column.positions, kind="stable")
+    rank[order] = np.arange(column.size, dtype=np.int32)
+    shares = None if column.shares is None else column.shares[order]
+    return replace(column, codes=rank[column.codes], ancestors=None, shares=shares)
 
 
 def deficits_of_groups(safety: Safety, groups: NDArray[np.int32], count: int) -> NDArray[np.float64]:
@@ -146,6 +148,8 @@ def _counted_only(column: EncodedColumn, rules: Sequence[HistogramRule]) -> bool
 
 
 def _shares(column: EncodedColumn) -> NDArray[np.float64]:
+    if column.shares is not None:
+        return column.shares
     counts = np.bincount(column.codes, minlength=column.size)
     return np.asarray(counts / max(1, column.codes.shape[0]), dtype=np.float64)
 

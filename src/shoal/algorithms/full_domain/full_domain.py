@@ -26,14 +26,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.algorithms.base import Algorithm, Boxes, Clustering, Context
-from shoal.algorithms.full_domain.judging import Classes, Judge, Verdict
 from shoal.algorithms.full_domain.lattice import Node
 from shoal.algorithms.full_domain.losses import OBJECTIVES
 from shoal.algorithms.full_domain.search import MOST_NODES, Search, descend
-from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.encoded_table import EncodedAttribute, EncodedTable
 from shoal.errors import Problem, RequirementError
 from shoal.models.base import Requirement
 from shoal.models.feasible import raise_if_impossible
+from shoal.safe_groups.judging import Classes, Judge, Verdict, node_bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,7 @@ class FullDomain(Algorithm):
     title: ClassVar[str] = "the best full-domain generalization: one level per attribute, by a search of the lattice"
     citation: ClassVar[str] = "Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005; Kohlmayer, Prasser et al. 2012"
     takes_sets: ClassVar[bool] = True
+    takes_caps: ClassVar[bool] = True
     own_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -54,16 +55,20 @@ class FullDomain(Algorithm):
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         judge = Judge.of(table, requirement, context.suppression_limit)
-        levels = tuple(attribute.levels for attribute in table.attributes)
-        if not judge.judge(tuple(level - 1 for level in levels)).safe:
+        levels = tuple(_levels(attribute) for attribute in table.attributes)
+        top = judge.judge_levels(tuple(level - 1 for level in levels))
+        if not top.safe and judge.monotone:
             raise_if_impossible(requirement, table)
-            raise RequirementError(Problem("requirement-impossible", "not even the most general node is safe"))
+            message = "not even the most general levels that are allowed make every class safe"
+            hint = "allow higher levels (at_most), or a larger share of suppressed records"
+            raise RequirementError(Problem("levels-too-low", message, hint=hint))
         if prod(levels) > MOST_NODES:
             return self._descended(table, judge, levels)
         search = Search.of(table, judge, self.objective, levels)
         search.find_safe(context, self.all_minimal)
         best = search.find_best()
-        assert best.node is not None
+        if best.node is None:
+            raise RequirementError(Problem("requirement-impossible", "no combination of levels is safe"))
         details = self._details(table, best.node, best.loss, search.checked, prod(levels), optimal=True)
         if self.all_minimal:
             details["minimal"] = [
@@ -73,7 +78,7 @@ class FullDomain(Algorithm):
 
     def _descended(self, table: EncodedTable, judge: Judge, levels: Node) -> Clustering:
         node, checked = descend(table, judge, levels)
-        found = judge.judge(node)
+        found = judge.judge_levels(node)
         details = self._details(table, node, None, checked, prod(levels), optimal=False)
         return _released(table, node, found, details)
 
@@ -88,6 +93,11 @@ class FullDomain(Algorithm):
             "checked": checked,
             "optimal": optimal,
         }
+
+
+def _levels(attribute: EncodedAttribute) -> int:
+    """How many levels an attribute may take."""
+    return attribute.levels if attribute.at_most is None else min(attribute.levels, attribute.at_most + 1)
 
 
 def _named(table: EncodedTable, node: Node) -> dict[str, int]:
@@ -114,10 +124,7 @@ def _boxes(table: EncodedTable, node: Node, classes: Classes) -> tuple[Any, Any]
     low, high = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
     for number, (attribute, level) in enumerate(zip(table.attributes, node, strict=True)):
         line = attribute.ancestors[level]
-        every = np.arange(attribute.size, dtype=np.int32)
-        first, last = np.full(int(line.max()) + 1, attribute.size, dtype=np.int32), np.zeros(line.max() + 1, np.int32)
-        np.minimum.at(first, line, every)
-        np.maximum.at(last, line, every)
+        first, last = node_bounds(line)
         nodes = line[table.codes[number, classes.first_row]]
         low[number], high[number] = first[nodes], last[nodes]
     return low, high

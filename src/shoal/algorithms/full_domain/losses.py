@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.full_domain.judging import Verdict
 from shoal.algorithms.full_domain.lattice import Node
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable
+from shoal.safe_groups.judging import Verdict
 
 OBJECTIVES = ("gcp", "entropy", "precision", "height", "discernibility")
 FloatArray = NDArray[np.float64]

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.full_domain.judging import Judge, Verdict
 from shoal.algorithms.full_domain.lattice import SAFE, UNKNOWN, UNSAFE, Lattice, Node
 from shoal.algorithms.full_domain.losses import CellLoss, Discernibility, make_loss
 from shoal.encode.encoded_table import EncodedTable
+from shoal.safe_groups.judging import Judge, Verdict
 
 MOST_NODES = 1 << 20
 REMEMBERED = 64  # verdicts that are kept
@@ -57,7 +57,7 @@ class Search:
         found = self.known.get(node)
         if found is None:
             self.checked += 1
-            found = self.judge.judge(node)
+            found = self.judge.judge_levels(node)
             if len(self.known) >= REMEMBERED:
                 self.known.pop(next(iter(self.known)))
             self.known[node] = found
@@ -159,7 +159,7 @@ def descend(table: EncodedTable, judge: Judge, levels: Node) -> tuple[Node, int]
         axis = max(sorted(saved), key=saved.__getitem__)
         lower = (*node[:axis], node[axis] - 1, *node[axis + 1 :])
         checked += 1
-        if judge.judge(lower).safe:
+        if judge.judge_levels(lower).safe:
             node = lower
         if node != lower or node[axis] == 0:
             open_axes.discard(axis)
