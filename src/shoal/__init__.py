@@ -35,6 +35,7 @@ _HOMES = {
     "RecursiveCLDiversity": "shoal.models.l_diversity",
     "AlphaK": "shoal.models.alpha_k",
     "ConfidenceBound": "shoal.models.alpha_k",
+    "PAlpha": "shoal.models.p_alpha",
     "TCloseness": "shoal.models.t_closeness",
     "BetaLikeness": "shoal.models.likeness",
     "DeltaDisclosure": "shoal.models.likeness",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from shoal.models.likeness import DeltaDisclosure as DeltaDisclosure
     from shoal.models.linkage import Qid as Qid
     from shoal.models.linkage import XYAnonymity as XYAnonymity
+    from shoal.models.p_alpha import PAlpha as PAlpha
     from shoal.models.t_closeness import TCloseness as TCloseness
     from shoal.pipeline.result import Result as Result
     from shoal.pipeline.run import run as run

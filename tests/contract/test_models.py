@@ -28,6 +28,7 @@ SPECS = {
     "recursive-cl": ("recursive-cl:disease:2,2",),
     "alpha-k": ("alpha-k:disease:0.5", "alpha-k:disease=d1:0.4"),
     "confidence": ("confidence:age+town:disease=d2:0.4",),
+    "p-alpha": ("p-alpha:disease:2,2.5",),
     "t-closeness": (
         "t-closeness:disease:0.25",
         "t-closeness:income:0.2:ordered",

@@ -45,6 +45,8 @@ SPECS = [
     "beta-likeness:s:1",
     "beta-likeness:s:2:enhanced",
     "delta-disclosure:s:1.2",
+    "p-alpha:s:2,1.5",
+    "p-alpha:s:3,0",
     "xy-anonymity:person:3",
 ]
 
@@ -90,6 +92,9 @@ def plain_verdict(model: Model, members: list[int], persons: list[int], everyone
         return all(float((share[v] - base[v]) / base[v]) <= bounds[v] + 1e-9 for v in base if share[v] > base[v])
     if name == "delta-disclosure":
         return all(share[v] > 0 and abs(math.log(share[v] / base[v])) < given["delta"] for v in base)
+    if name == "p-alpha":  # three categories of two values each; they weigh 0, 1/2 and 1
+        weight = sum(Fraction(member // 2, 2) for member in members)
+        return len({member // 2 for member in members}) >= given["p"] and weight >= Fraction(given["alpha"])
     values = sorted(table)
     ground = {
         "equal": lambda i, j: float(i != j),
@@ -128,6 +133,8 @@ def as_table(classes: list[int], values: list[int], persons: list[int]) -> Encod
             positions=np.arange(SIZE) / (SIZE - 1),
             ancestors=TREE.ancestors,
             value_codes={str(value): value for value in range(SIZE)},
+            categories=np.array([0, 0, 1, 1, 2, 2], dtype=np.int32),
+            category_weights=np.array([0, 0, 0.5, 0.5, 1, 1]),
         ),
         "person": EncodedColumn("person", np.array(persons, dtype=np.int32), len(persons)),
     }

@@ -126,9 +126,22 @@ def encode_model_column(
             positions[: len(leaves)] = positions[in_tree_order]
             ancestors = _ancestors_of(leaves[in_tree_order], hierarchy, absent > 0)
         coded = _code_in_order(column, ordered, absent)
+    categories, weights = (None, None) if hierarchy is None else _categories(coded.texts, hierarchy)
     wanted = set(named_values)
     value_codes = {text: code for code, text in enumerate(coded.texts.to_list()) if text in wanted} if wanted else {}
-    return EncodedColumn(attribute.name, coded.codes, len(coded.texts), positions, ancestors, value_codes)
+    return EncodedColumn(
+        attribute.name, coded.codes, len(coded.texts), positions, ancestors, value_codes, categories, weights
+    )
+
+
+def _categories(texts: pl.Series, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The place of each code's group right below the root, and its weight: 0 for the first group, 1 for the last."""
+    nodes = hierarchy.ancestors[max(0, hierarchy.levels - 2)]
+    count = int(nodes.max()) - int(nodes.min()) + 1
+    leaves = [None if text is None else hierarchy.leaf_index[text] for text in texts.to_list()]
+    places = np.array([count if leaf is None else int(nodes[leaf] - nodes.min()) for leaf in leaves], dtype=np.int32)
+    weights = np.where(places < count, places / max(1, count - 1) if count > 1 else 1.0, 0.0)
+    return places, weights
 
 
 def scaled_positions(numbers: NDArray[np.float64], missing: bool) -> NDArray[np.float64]:

@@ -78,6 +78,8 @@ class EncodedColumn:
     positions: FloatArray | None = None  # (size,) for ordered and numeric values: scaled to 0..1, missing 2
     ancestors: IntegerArray | None = None  # (levels, size) if the column has a hierarchy
     value_codes: Mapping[str, int] = field(default_factory=dict)  # code of each value that a model names, by its text
+    categories: IntegerArray | None = None  # (size,) place of each code's group right below the root; missing: the last
+    category_weights: FloatArray | None = None  # (size,) 0 in the first of these groups to 1 in the last; missing 0
     shares: FloatArray | None = None  # (size,) of each code in the whole table, where this is only a part of it
 
 

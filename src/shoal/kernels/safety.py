@@ -27,6 +27,8 @@ RECURSIVE = 5  # commonest < numbers[0] * (all but the numbers[1] - 1 commonest)
 CLOSE_EQUAL = 6  # earth mover's distance to the table at most numbers[0]: any two codes 1 apart
 CLOSE_ORDERED = 7  # ... codes ranked
 CLOSE_HIERARCHICAL = 8  # ... codes in a hierarchy
+CATEGORIES = 9  # numbers[0] different nodes
+WEIGHT = 10  # the caps, taken as weights, add up to numbers[0] over the records
 
 KIND, COLUMN, LEVELS = 0, 1, 2
 FLOOR, CAP = 0, 1
@@ -125,6 +127,10 @@ def rule_deficit(safety: Any, rule: Any, row: Any, size: Any) -> Any:
         deficit = _recursive(row, start, stop, wanted, int(safety.numbers[rule, 1]))
     elif kind == CLOSE_ORDERED:
         deficit = (_ordered_distance(safety, row, size, start, stop) - wanted) * size
+    elif kind == CATEGORIES:
+        deficit = wanted - _categories(safety, rule, row, start, stop)
+    elif kind == WEIGHT:
+        deficit = wanted - _weight(safety, rule, row, start, stop)
     else:
         deficit = (_hierarchical_distance(safety, rule, row, size, start, stop) - wanted) * size
     return deficit if deficit > TINY else 0.0
@@ -140,6 +146,27 @@ def _outside(safety: Any, rule: Any, row: Any, size: Any, start: Any, stop: Any)
         floor = safety.bounds[FLOOR, rule, slot - start] * size
         if floor - row[slot] > TINY:
             total += max(1.0, floor) - row[slot]  # a code that is missing needs a whole record
+    return total
+
+
+@kernel
+def _categories(safety: Any, rule: Any, row: Any, start: Any, stop: Any) -> Any:
+    """The codes of a node are neighbours."""
+    found = 0
+    last = -1
+    for slot in range(start, stop):
+        node = safety.nodes[rule, 0, slot - start]
+        if row[slot] > 0 and node != last:
+            found += 1
+            last = node
+    return found
+
+
+@kernel
+def _weight(safety: Any, rule: Any, row: Any, start: Any, stop: Any) -> Any:
+    total = 0.0
+    for slot in range(start, stop):
+        total += row[slot] * safety.bounds[CAP, rule, slot - start]
     return total
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem, RequirementError
 from shoal.models.base import Model, Requirement
+from shoal.models.histograms import histogram_deficits
 from shoal.models.rules import HistogramRule, RuleKind
 
 
@@ -54,10 +55,14 @@ def _explain(model: Model, table: EncodedTable) -> Problem:
         message = "no group of this table is safe, not even all records together"
         hint = model.nearest_possible(table)
         return Problem("requirement-impossible", f"{model.public_spec()} cannot be met: {message}", hint=hint)
-    rule = rules[0]
+    rule = next((one for one in rules if _broken(one, table)), rules[0])
     explain = _EXPLANATIONS[rule.kind]
     reason, message, hint = explain(rule, _counts(rule, table), table.records)
     return Problem(reason, f"{model.public_spec()} cannot be met: {message}", rule.column, hint)
+
+
+def _broken(rule: HistogramRule, table: EncodedTable) -> bool:
+    return bool(histogram_deficits(rule, table, np.zeros(table.records, dtype=np.int32), 1)[0] > 0)
 
 
 def _counts(rule: HistogramRule, table: EncodedTable) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -65,6 +70,12 @@ def _counts(rule: HistogramRule, table: EncodedTable) -> np.ndarray[tuple[int], 
     if rule.column is None:
         return np.zeros(0, dtype=np.int64)
     column = table.columns[rule.column]
+    if rule.kind is RuleKind.CATEGORIES:
+        assert column.categories is not None
+        return np.unique(column.categories[column.codes]).astype(np.int64)  # one entry for each that occurs
+    if rule.kind is RuleKind.WEIGHT:
+        assert column.category_weights is not None
+        return np.array([np.floor(column.category_weights[column.codes].sum() + 1e-9)], dtype=np.int64)
     if rule.kind is RuleKind.ONE_VALUE:
         code = column.value_codes.get(rule.value or "", -1)
         return np.array([int((column.codes == code).sum())], dtype=np.int64)
@@ -122,6 +133,17 @@ def _recursive(rule: HistogramRule, counts: Counts, records: int) -> Explanation
     return "too-few-values" if tail == 0 else "too-frequent-value", message, "; ".join(hints)
 
 
+def _categories(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
+    found = counts.shape[0]
+    message = f"the whole table has values of {found} categories, a group needs {rule.numbers[0]:.0f}"
+    return "too-few-values", message, f"the largest p that can be met is {found}"
+
+
+def _weight(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
+    message = f"the values of all {records} records together weigh {counts[0]}, a group needs {rule.numbers[0]:.4g}"
+    return "too-little-weight", message, f"the largest whole alpha that can be met is {counts[0]}"
+
+
 def _compared(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
     message = "the whole table differs from itself by more than that"
     return "requirement-impossible", message, "any setting above 0 can be met"
@@ -139,6 +161,8 @@ _EXPLANATIONS = {
     RuleKind.CLOSE_HIERARCHICAL: _compared,
     RuleKind.BETA: _compared,
     RuleKind.DELTA: _compared,
+    RuleKind.CATEGORIES: _categories,
+    RuleKind.WEIGHT: _weight,
 }
 
 

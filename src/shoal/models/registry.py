@@ -2,7 +2,7 @@
 
     k-anonymity:K                    qid:age+sex:K                  xy-anonymity:[age+sex:]patient:K     k-map:K
     l-diversity:disease:L            distinct-l:disease:L           entropy-l:disease:L    recursive-cl:disease:C,L
-    alpha-k:disease[=value]:ALPHA    confidence:[age+sex:]disease=value:BOUND
+    alpha-k:disease[=value]:ALPHA    confidence:[age+sex:]disease=value:BOUND              p-alpha:disease:P,ALPHA
     t-closeness:disease:T[:ordered|:hierarchical]      beta-likeness:disease:B[:enhanced]   delta-disclosure:disease:D
 
 k-anonymity, qid and k-map take a person column as a last part (`k-anonymity:10:patient`). A column name with one of the
@@ -22,6 +22,7 @@ from shoal.models.k_map import KMap
 from shoal.models.l_diversity import DistinctLDiversity, EntropyLDiversity, LDiversity, RecursiveCLDiversity
 from shoal.models.likeness import BetaLikeness, DeltaDisclosure
 from shoal.models.linkage import Qid, XYAnonymity
+from shoal.models.p_alpha import PAlpha
 from shoal.models.t_closeness import TCloseness
 
 # A model of your own: its class with its words, a check in `verification/`, and a line here.
@@ -36,6 +37,7 @@ _CLASSES: tuple[type[Model], ...] = (
     RecursiveCLDiversity,
     AlphaK,
     ConfidenceBound,
+    PAlpha,
     TCloseness,
     BetaLikeness,
     DeltaDisclosure,

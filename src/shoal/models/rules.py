@@ -20,6 +20,8 @@ class RuleKind(IntEnum):
     CLOSE_HIERARCHICAL = 8  # ... values in a hierarchy
     BETA = 9  # relative gain of every value bounded
     DELTA = 10  # log ratio of every value bounded
+    CATEGORIES = 11  # at least a number of different groups of values
+    WEIGHT = 12  # at least a sum of weights of values
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ _KERNEL_KINDS = {
     RuleKind.CLOSE_EQUAL: kernels.CLOSE_EQUAL,
     RuleKind.CLOSE_ORDERED: kernels.CLOSE_ORDERED,
     RuleKind.CLOSE_HIERARCHICAL: kernels.CLOSE_HIERARCHICAL,
+    RuleKind.CATEGORIES: kernels.CATEGORIES,
+    RuleKind.WEIGHT: kernels.WEIGHT,
 }
 
 
@@ -73,6 +75,8 @@ def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
             below_root = _ancestors(column)[:-1]
             levels[number] = below_root.shape[0]
             nodes[number, : levels[number], : column.size] = below_root
+        if rule.kind is RuleKind.CATEGORIES:
+            nodes[number, 0, : column.size] = _grouped(column).categories
     kinds = [_KERNEL_KINDS[rule.kind] for rule in rules]
     codes = np.stack([column.codes for column in columns]) if columns else np.zeros((0, table.records))
     return Safety(
@@ -171,6 +175,10 @@ def _bounds(
     elif rule.kind is RuleKind.DELTA:
         strict = number - 1e-8  # the definition says "less than"
         caps, floors = shares * np.exp(strict), shares * np.exp(-strict)
+    elif rule.kind is RuleKind.WEIGHT:
+        weights = _grouped(column).category_weights
+        assert weights is not None
+        caps = weights
     return floors, caps
 
 
@@ -183,6 +191,15 @@ def _code_of_value(rule: HistogramRule, column: EncodedColumn) -> int:
             Problem("unknown-value", message, column.name, "values are compared as text, letter by letter")
         )
     return code
+
+
+def _grouped(column: EncodedColumn) -> EncodedColumn:
+    """The column, if its values are in groups of rising harmlessness."""
+    if column.categories is None:
+        message = "categories of sensitive values need a hierarchy of this column"
+        hint = "its groups right below the root, the most sensitive one first"
+        raise InputError(Problem("missing-hierarchy", message, column.name, hint))
+    return column
 
 
 def _ancestors(column: EncodedColumn) -> NDArray[np.int32]:

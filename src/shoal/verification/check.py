@@ -25,7 +25,7 @@ from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
 from shoal.tables.schema import Scale
-from shoal.verification import closeness, diversity, population, sizes
+from shoal.verification import categories, closeness, diversity, population, sizes
 from shoal.verification.classes import find_classes, fully_suppressed
 from shoal.verification.evidence import Evidence, check_columns
 from shoal.verification.result import ModelCheck, Verification
@@ -45,6 +45,7 @@ _VERDICTS: dict[str, Verdict] = {
     "recursive-cl": diversity.check_recursive_cl,
     "alpha-k": diversity.check_alpha_k,
     "confidence": diversity.check_confidence,
+    "p-alpha": categories.check_p_alpha,
     "t-closeness": closeness.check_t_closeness,
     "beta-likeness": closeness.check_beta_likeness,
     "delta-disclosure": closeness.check_delta_disclosure,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.errors import RequirementError
+from shoal.errors import InputError, RequirementError
 from shoal.models.base import Requirement
 from shoal.models.feasible import impossible, raise_if_impossible
 from shoal.models.registry import parse_models
@@ -10,6 +10,12 @@ from shoal.testing.tables import encode_simple
 
 TABLE = encode_simple(
     {"age": [20, 21, 22, 23, 24, 25]}, sensitive={"disease": ["flu", "flu", "flu", "cold", "cold", "gout"]}
+)
+KINDS = {"*": {"worst": ["gout"], "bad": ["flu"], "harmless": ["cold", "hiccup"]}}  # weights 0, 1/2, 1
+GROUPED = encode_simple(
+    {"age": [20, 21, 22, 23, 24, 25]},
+    sensitive={"disease": ["flu", "flu", "flu", "cold", "cold", "gout"]},
+    hierarchies={"disease": KINDS},
 )
 
 
@@ -36,6 +42,22 @@ def test_impossible_models_name_what_can_be_met(spec: str, reason: str, hint: st
     assert problem.reason == reason
     assert hint in (problem.hint or "")
     assert "flu" not in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason", "hint"),
+    [
+        ("p-alpha:disease:4,0", "too-few-values", "largest p that can be met is 3"),
+        ("p-alpha:disease:3,3.75", "too-little-weight", "largest whole alpha that can be met is 3"),
+    ],
+)
+def test_categories_and_weights_that_no_group_has(spec: str, reason: str, hint: str) -> None:
+    (problem,) = impossible(Requirement.of(parse_models([spec])), GROUPED)
+    assert problem.reason == reason
+    assert hint in (problem.hint or "")
+    assert impossible(Requirement.of(parse_models(["p-alpha:disease:3,3.5"])), GROUPED) == []
+    with pytest.raises(InputError, match="need a hierarchy"):
+        impossible(Requirement.of(parse_models([spec])), TABLE)
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,9 @@ def test_unknown_models_get_a_hint() -> None:
         "beta-likeness:disease:1:best",
         "delta-disclosure:disease:0",
         "qid::3",
+        "p-alpha:disease:2",
+        "p-alpha:disease:1,0",
+        "p-alpha:disease:0,2",
         "k-map:ten",
     ],
 )
