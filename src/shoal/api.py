@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.algorithms.base import Algorithm
 from shoal.algorithms.registry import algorithm_names, name_and_parameters
 from shoal.cluster_release.publish import publish_for_clustering as publish_for_clustering
 from shoal.errors import InputError, Problem
-from shoal.job.job import Job, Recoding, as_tuple
+from shoal.job.job import Job, Recoding, Scheme, as_tuple
 from shoal.models.base import Model
 from shoal.pipeline.result import Result
 from shoal.pipeline.run import run as run
@@ -44,8 +44,10 @@ def anonymize(
     effort: str | float | None = None,
     objective: str | None = None,
     priorities: Mapping[str, float] | Sequence[str] | None = None,
-    recoding: Recoding = "range",
+    recoding: Recoding | Scheme = "range",
     recodings: Mapping[str, Recoding] | None = None,
+    at_most: Mapping[str, int] | None = None,
+    suppressed: Literal["star", "drop"] = "star",
     seed: int = 0,
     threads: int | None = None,
     output: str | Path | None = None,
@@ -62,6 +64,8 @@ def anonymize(
     (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies` maps columns to hierarchies (files, nested
     dicts, builders) or names a folder of files. `scales`, `orders` and `missing` say how columns are to be read,
     `priorities` (weights, or names in order) what to keep most, `recoding` and `recodings` how groups are released.
+    `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of the hierarchy, and not at all).
+    With `suppressed="drop"` suppressed records are left out instead of released as `*`.
     `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`,
     `report` and `prices` (what proves the lower bound) are written if they are named. `watch` is progress, trace
     and the wish to stop in one object.
@@ -95,6 +99,8 @@ def anonymize(
         priorities={} if priorities is None else priorities,
         recoding=recoding,
         recodings=recodings or {},
+        at_most=dict(at_most or {}),
+        suppressed=suppressed,
         seed=seed,
         threads=threads,
         output=output,

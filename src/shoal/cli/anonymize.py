@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,11 +46,12 @@ def anonymize(
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
-    recoding: Annotated[
-        str | None, typer.Option(help="range, mean, midpoint, nodes, cell- or value-suppression")
-    ] = None,
+    recoding: Annotated[str | None, typer.Option(help=options.RECODING_HELP)] = None,
     recode: Annotated[list[str] | None, typer.Option(help="recoding of single columns: age=nodes")] = None,
+    at_most: Annotated[list[str] | None, typer.Option(help=options.AT_MOST_HELP)] = None,
+    list_all: Annotated[bool, typer.Option("--all", help="full-domain: list every minimal combination")] = False,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
+    suppressed: Annotated[str | None, typer.Option(help="what becomes of these records: star (all *) or drop")] = None,
     delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
@@ -100,7 +102,10 @@ def anonymize(
             hierarchies, hierarchy, (*options.names(quasi), *options.names(sensitive)), problems
         ),
         "algorithm": algorithm,
-        "parameters": options.typed(options.pairs(parameter, "--parameter", problems)),
+        "parameters": {
+            **options.typed(options.pairs(parameter, "--parameter", problems)),
+            **({"all_minimal": True} if list_all else {}),
+        },
         "effort": options.effort_value(effort),
         "objective": objective,
         "priorities": options.priorities(priority, problems),
@@ -108,6 +113,8 @@ def anonymize(
         "missing": tuple(missing or ()),
         "recoding": recoding,
         "recodings": options.pairs(recode, "--recode", problems),
+        "at_most": options.levels(at_most, problems),
+        "suppressed": suppressed,
         "suppression_limit": options.decimal_number(suppression_limit, "--suppression-limit", problems),
         "csv": {name: value for name, value in csv.items() if value is not None},
         "engine": engine,
@@ -213,10 +220,25 @@ def print_result(result: Result, output: Path | None) -> None:
         right=(1, 2),
     )
     print_table("Checked on the released values", ("requirement", "result"), _check_rows(certificate))
+    print_levels(result.details)
     took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.seconds.items())
     print_text(f"{took}")
     if output is not None:
         print_text(f"written: {output}")
+
+
+def print_levels(details: Mapping[str, Any]) -> None:
+    """The levels of a full-domain generalization, and the other minimal ones if they are listed."""
+    if "levels" not in details:
+        return
+    nodes = [("released", details["loss"], details["levels"])]
+    nodes += [("minimal", node["loss"], node["levels"]) for node in details.get("minimal", ())]
+    rows = [
+        (kind, "-" if loss is None else f"{loss:.6g}", *(str(level) for level in levels.values()))
+        for kind, loss, levels in nodes
+    ]
+    title = "Levels of the hierarchies (0: exact)" + ("" if details["optimal"] else "; not proven to be the best")
+    print_table(title, ("", details["objective"], *details["levels"]), rows, right=range(1, len(details["levels"]) + 2))
 
 
 def _check_rows(certificate: dict[str, Any]) -> list[tuple[str, str]]:

@@ -38,6 +38,16 @@ def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict
     return found
 
 
+def levels(texts: list[str] | None, problems: list[Problem]) -> dict[str, int]:
+    """`age=2,sex=0` to levels."""
+    found = {}
+    for name, text in pairs(texts, "--at-most", problems).items():
+        level = whole_number(text, f"--at-most {name}", problems, least=0)
+        if level is not None:
+            found[name] = level
+    return found
+
+
 def whole_number(text: str | None, option: str, problems: list[Problem], *, least: int | None = None) -> int | None:
     """A whole number, of at least `least` if that is given; None if it is not given or wrong."""
     if text is None:
@@ -74,6 +84,10 @@ PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
 DATA_HELP = "the table: CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS"
 ENGINE_HELP = "where records are held: auto, local or stream (larger than memory); it never changes the release"
 MEMORY_HELP = "how much of it may be used, e.g. 4GB; 'auto' decides by it"
+RECODING_HELP = (
+    "range, mean, midpoint, nodes, cell- or value-suppression; or the same everywhere: full-domain, subtree, sibling"
+)
+AT_MOST_HELP = "the highest level to which columns may be lifted, 0: not at all: age=2,sex=0"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"

@@ -18,7 +18,7 @@ from shoal.encode.columns import repeated_in_order
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.job.engine import engine_problems
-from shoal.job.job import Job
+from shoal.job.job import SCHEMES, Job
 from shoal.models.base import Model, Requirement
 from shoal.models.k_map import KMap
 from shoal.tables.formats.atomic import check_outputs
@@ -45,8 +45,10 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
         problems += _population_problems(job, requirement)
     if algorithm is not None and requirement is not None and not algorithm.class_based:
         problems += _without_classes(job, requirement)
-    if algorithm is not None and algorithm.own_values:
+    if algorithm is not None and (algorithm.own_values or job.recoding in SCHEMES):
         problems += _without_means(job)
+    if job.suppressed == "drop" and requirement is not None:
+        problems += _not_for_drop(requirement)
     return problems
 
 
@@ -81,7 +83,8 @@ def _population_problems(job: Job, requirement: Requirement) -> list[Problem]:
 def _without_means(job: Job) -> list[Problem]:
     if not {"mean", "midpoint"} & {job.recoding, *job.recodings.values()}:
         return []
-    message = f"'{job.algorithm}' says itself which ranges are released, so none can be a mean or a midpoint"
+    who = f"the recoding '{job.recoding}'" if job.recoding in SCHEMES else f"'{job.algorithm}'"
+    message = f"{who} says itself which ranges are released, so none can be a mean or a midpoint"
     return [Problem("bad-recoding", message, hint="leave out the recoding, or choose another algorithm")]
 
 
@@ -92,10 +95,23 @@ def needs_classes(job: Job, models: Sequence[Model]) -> bool:
 
 
 def _without_classes(job: Job, requirement: Requirement) -> list[Problem]:
+    if job.recoding in SCHEMES:
+        message = f"'{job.algorithm}' makes no classes, so it cannot keep the recoding '{job.recoding}'"
+        return [Problem("needs-classes", message, hint="choose another algorithm")]
     if not needs_classes(job, requirement.models):
         return []
     message = f"'{job.algorithm}' makes no classes, so it takes a plain k only: no models, persons or suppression"
     return [Problem("needs-classes", message, hint="choose another algorithm")]
+
+
+def _not_for_drop(requirement: Requirement) -> list[Problem]:
+    """Who leaves records out changes the table that classes are compared with."""
+    return [
+        Problem("not-for-drop", message, hint="let suppressed records stay as '*', or leave out the model")
+        for model in requirement.models
+        for message in [f"'{model.public_spec()}' compares classes with the whole table, so no record can be left out"]
+        if model.compares_with_table
+    ]
 
 
 def check_columns(
@@ -128,6 +144,7 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
         ("orders", job.orders),
         ("priorities", job.priorities),
         ("recodings", job.recodings),
+        ("at_most", job.at_most),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ()),
         ("models", [*requirement.columns(), *class_columns] if requirement is not None else ()),
         ("columns to cluster on", described),
@@ -142,12 +159,13 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
 
 
 def _not_for_this_role(job: Job, known: list[str]) -> list[Problem]:
-    """Priorities and recodings are for quasi-identifiers."""
+    """Priorities, recodings and highest levels are for quasi-identifiers."""
     return [
         Problem(reason, f"a {setting} names it, but it is no quasi-identifier", name, did_you_mean(name, job.quasi))
         for reason, setting, names in (
             ("bad-priority", "priority", job.priorities),
             ("bad-recoding", "recoding", job.recodings),
+            ("bad-cap", "highest level", job.at_most),
         )
         for name in dict.fromkeys(names)
         if name in known and name not in job.quasi

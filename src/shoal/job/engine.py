@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.algorithms.base import Algorithm
 from shoal.errors import InputError, Problem
-from shoal.job.job import Job, memory_bytes
+from shoal.job.job import SCHEMES, Job, memory_bytes
 from shoal.tables.formats.files import Format, format_of
 
 USED_OF_AVAILABLE = 0.7
@@ -61,6 +61,9 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
         problems.append(Problem("cannot-stream", message, hint="leave it out, and evaluate a sample of the release"))
     if job.prices is not None:
         message = f"{engine} writes no prices: there is one for every record"
+        problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
+    if job.at_most or job.recoding in SCHEMES or job.suppressed == "drop":
+        message = f"{engine} knows no highest levels, recodings that are the same everywhere, or dropped records"
         problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
     if job.output is None:
         problems.append(Problem("cannot-stream", f"{engine} needs a file to write to", hint="name an output"))

@@ -20,7 +20,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
@@ -31,6 +31,8 @@ from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.schema import Scale
 
 Recoding = Literal["range", "mean", "midpoint", "nodes", "cell-suppression", "value-suppression"]
+Scheme = Literal["full-domain", "subtree", "sibling"]  # recodings that release a value the same way everywhere
+SCHEMES: tuple[str, ...] = get_args(Scheme)
 NOT_PART_OF_THE_RESULT = {"input", "output", "population", "certificate", "report", "prices", "threads"}
 HOW_IT_IS_DONE = {"engine", "memory"}  # who holds the records changes no cell
 
@@ -71,8 +73,10 @@ class Job(BaseModel):
     effort: str | float | None = None
     objective: str | None = None  # what the search makes small: gcp, distortion, discernibility, class or squares
     priorities: dict[str, float] | tuple[str, ...] = Field(default_factory=dict)  # weights, or names in order
-    recoding: Recoding = "range"
+    recoding: Recoding | Scheme = "range"
     recodings: dict[str, Recoding] = Field(default_factory=dict)
+    at_most: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)  # the highest level of each; 0: exact
+    suppressed: Literal["star", "drop"] = "star"  # what becomes of suppressed records
     csv: CsvSettings = CsvSettings()
     engine: Literal["auto", "local", "stream"] = "auto"  # where records are held; it never changes the release
     memory: str | None = None  # how much of it a run may use, such as 4GB: what 'auto' decides by
@@ -157,6 +161,11 @@ class Job(BaseModel):
             return dict(self.priorities)
         return order_weights(self.priorities, self.quasi) if self.priorities else {}
 
+    def column_recoding(self, name: str) -> Recoding:
+        """How the groups' values of a column are written."""
+        everywhere = "range" if self.recoding in SCHEMES else self.recoding
+        return self.recodings.get(name, cast(Recoding, everywhere))
+
     def csv_options(self) -> CsvOptions:
         return CsvOptions(**self.csv.model_dump(), missing=self.missing)
 
@@ -173,6 +182,8 @@ class Job(BaseModel):
         for key in ("orders", "missing", "parameters"):
             if content.get(key):
                 content[key] = {"entries": len(content[key]), "sha256": content_hash(content[key])}
+        if self.suppressed == "star":  # nothing to tell
+            del content["suppressed"]
         content["csv"] = {name: value for name, value in content["csv"].items() if value is not None}
         return {name: value for name, value in content.items() if value not in (None, {}, [], ())}
 

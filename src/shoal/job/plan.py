@@ -18,7 +18,7 @@ from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.job.checks import check_columns, hierarchy_specs
-from shoal.job.job import Job, Recoding
+from shoal.job.job import SCHEMES, Job, Recoding
 from shoal.models.base import Requirement
 from shoal.models.k_map import KMap
 from shoal.released.domain import Domain, make_domains
@@ -38,6 +38,7 @@ class ColumnPlan:
     hierarchy: Hierarchy | None = None
     recoding: Recoding = "range"
     weight: float = 1.0
+    at_most: int | None = None  # the highest level of the hierarchy to which values may be lifted; 0: not at all
 
     @property
     def dropped(self) -> bool:
@@ -57,6 +58,7 @@ class Plan:
     missing: tuple[str, ...]  # texts that mean 'missing'
     weights: dict[str, float]  # of the columns that were given one
     coded: dict[str, CodedColumn]  # the columns that matter as numbers: found once, used by all that follows
+    scheme: str = "local"  # or full-domain, subtree, sibling: values are released the same way everywhere
 
     @property
     def quasi(self) -> tuple[ColumnPlan, ...]:
@@ -83,6 +85,10 @@ class Plan:
         return [column.name for column in self.columns if column.dropped]
 
     @property
+    def at_most(self) -> dict[str, int]:
+        return {column.name: column.at_most for column in self.quasi if column.at_most is not None}
+
+    @property
     def as_nodes(self) -> frozenset[str]:
         """Quasi-identifiers that are released as nodes of their hierarchy."""
         return frozenset(item.name for item in self.quasi if item.recoding == "nodes" and item.hierarchy is not None)
@@ -106,6 +112,8 @@ class Plan:
 
 def _public_column(column: ColumnPlan, domain: Domain) -> dict[str, Any]:
     shown: dict[str, Any] = {"scale": str(column.scale), "recoding": column.recoding, "weight": column.weight}
+    if column.at_most is not None:
+        shown["at_most"] = column.at_most
     if column.order is not None:
         rank_of = dict(zip(domain.values, domain.positions.tolist(), strict=True))
         shown["ranks"] = [int(rank_of[value]) for value in sorted(rank_of)]
@@ -138,7 +146,8 @@ def make_plan(
         for name in [*job.quasi, *(name for name in frame.columns if name not in job.quasi)]
     ]
     problems += _misused_recodings(job, columns, specs)
-    plan = Plan(tuple(columns), job.missing, weights, coded)
+    problems += _broken_caps(columns)
+    plan = Plan(tuple(columns), job.missing, weights, coded, job.recoding if job.recoding in SCHEMES else "local")
     if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
         problems += _not_for_k_map(plan)
     if problems:
@@ -175,8 +184,16 @@ def _plan_column(
                 hierarchy = make_hierarchy(specs[name], present.to_list(), name, None)
             except InputError as error:
                 problems.extend(error.problems)
-    recoding = job.recodings.get(name, job.recoding)
-    return ColumnPlan(name, role, scale, job.orders.get(name), hierarchy, recoding, weights.get(name, 1.0))
+    return ColumnPlan(
+        name,
+        role,
+        scale,
+        job.orders.get(name),
+        hierarchy,
+        job.column_recoding(name),
+        weights.get(name, 1.0),
+        job.at_most.get(name),
+    )
 
 
 def _misused_recodings(job: Job, columns: list[ColumnPlan], specs: Mapping[str, object]) -> list[Problem]:
@@ -189,6 +206,18 @@ def _misused_recodings(job: Job, columns: list[ColumnPlan], specs: Mapping[str, 
             message = f"the recoding '{recoding}' is for numbers and dates"
             problems.append(Problem("bad-recoding", message, name, "leave it out, or give the scale of the column"))
     return problems
+
+
+def _broken_caps(columns: list[ColumnPlan]) -> list[Problem]:
+    """A cell that is suppressed stands at the top of its hierarchy."""
+    return [
+        Problem("bad-recoding", message, column.name, "give level 0, or leave out one of them")
+        for column in columns
+        for message in [
+            f"it may be lifted to level {column.at_most} only, which the recoding '{column.recoding}' breaks"
+        ]
+        if column.at_most and column.recoding in ("cell-suppression", "value-suppression")
+    ]
 
 
 def _not_for_k_map(plan: Plan) -> list[Problem]:

@@ -31,6 +31,7 @@ class Model(ABC):
     stops: ClassVar[str]  # the attack it is against
     does_not_stop: ClassVar[str]
     monotone: ClassVar[bool] = True
+    compares_with_table: ClassVar[bool] = False  # True: a group is held against the distribution of the whole table
 
     @classmethod
     @abstractmethod

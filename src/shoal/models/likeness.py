@@ -37,6 +37,7 @@ class BetaLikeness(HistogramModel):
     )
     stops: ClassVar[str] = "Learning that a rare value is much likelier for a person than for others."
     does_not_stop: ClassVar[str] = "Learning that a value is less likely; singling out a record (add k-anonymity)."
+    compares_with_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.beta > 0:
@@ -77,6 +78,7 @@ class DeltaDisclosure(HistogramModel):
     does_not_stop: ClassVar[str] = (
         "Singling out a record (add k-anonymity). It costs much: a rare value must be in every class."
     )
+    compares_with_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.delta > 0:

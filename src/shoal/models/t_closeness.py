@@ -51,6 +51,7 @@ class TCloseness(HistogramModel):
         "Singling out a record (add k-anonymity); a rare value that becomes several times likelier, since the "
         "distance adds up shares and not ratios."
     )
+    compares_with_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.t < 1:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.errors import InternalError, Problem
 from shoal.metrics.score import Scores, score
@@ -22,11 +24,15 @@ if TYPE_CHECKING:
 REPORT_PARTS = ("risk", "combinations", "attack", "utility", "queries")
 
 
-def verify(prepared: Prepared, published: pl.DataFrame) -> Verification:
-    """The independent check of the released values; a release that fails it is thrown away."""
-    if published.height != prepared.frame.height:
+def verify(prepared: Prepared, published: pl.DataFrame, kept: NDArray[np.bool_] | None = None) -> Verification:
+    """The independent check of the released values; a release that fails it is thrown away.
+
+    `kept` are the records that are released, if not all of them are.
+    """
+    original = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
+    if published.height != original.height:
         raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
-    return accept(_check_classes(prepared, published))
+    return accept(_check_classes(prepared, published, original))
 
 
 def accept(verification: Verification) -> Verification:
@@ -37,13 +43,13 @@ def accept(verification: Verification) -> Verification:
     return verification
 
 
-def _check_classes(prepared: Prepared, published: pl.DataFrame) -> Verification:
+def _check_classes(prepared: Prepared, published: pl.DataFrame, original: pl.DataFrame) -> Verification:
     job, plan, requirement = prepared.job, prepared.plan, prepared.requirement
     if not prepared.algorithm.class_based:
         from shoal.verification.candidates import verify_candidates
 
         return verify_candidates(
-            prepared.frame,
+            original,
             published,
             job.quasi,
             requirement.k,
@@ -58,7 +64,7 @@ def _check_classes(prepared: Prepared, published: pl.DataFrame) -> Verification:
         published,
         job.quasi,
         requirement.models,
-        hidden=prepared.frame.select(hidden) if hidden else None,
+        hidden=original.select(hidden) if hidden else None,
         suppression_limit=job.suppression_limit,
         orders=plan.orders,
         hierarchies=plan.hierarchies,

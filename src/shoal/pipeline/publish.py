@@ -19,7 +19,7 @@ from shoal.pipeline.certificate import certificate_text, frame_hash
 from shoal.pipeline.judge import evaluate, evaluate_fully, verify
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.prices_file import prices_bytes
-from shoal.pipeline.purpose import Purpose
+from shoal.pipeline.purpose import Purpose, kept_records
 from shoal.pipeline.result import Holder, Result
 from shoal.pipeline.summarize import Judged, make_result
 from shoal.progress import Watch
@@ -60,7 +60,7 @@ def publish(
         staged = _stage(prepared, released, files.waiting.get("release"), watch)
         with watch.stage("verify"):
             scoring = meanwhile.submit(evaluate, prepared, measuring, staged.frame)
-            verification = verify(prepared, staged.frame)
+            verification = verify(prepared, staged.frame, kept_records(prepared.job, clustering))
             watch.show("verify", verification)
         with watch.stage("evaluate"):
             scores = scoring.result()

@@ -12,9 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.algorithms.base import Clustering, Context
+from shoal.errors import Problem, RequirementError
 from shoal.job.job import Job
 from shoal.pipeline.prepare import Prepared
 from shoal.progress import Watch
@@ -61,20 +64,21 @@ def safe_clustering(prepared: Prepared, requirement: Requirement, watch: Watch) 
         context,
         prepared.job.suppression_limit,
         lambda found: hidden_records(prepared.table, prepared.codebook, found, recode_options(prepared)),
+        prepared.plan.scheme,
     )
 
 
 def recode_options(prepared: Prepared) -> RecodeOptions:
     from shoal.recode.release import RecodeOptions
 
-    return RecodeOptions(prepared.job.recoding, {column.name: column.recoding for column in prepared.plan.quasi})
+    return RecodeOptions(per_attribute={column.name: column.recoding for column in prepared.plan.quasi})
 
 
 def recoded(prepared: Prepared, clustering: Clustering) -> pl.DataFrame:
-    """The released table, in the order of the records."""
+    """The released table, in the order of the records; suppressed ones are left out if the job says so."""
     from shoal.recode.release import recode
 
-    return recode(
+    released = recode(
         prepared.frame,
         prepared.table,
         prepared.codebook,
@@ -82,6 +86,18 @@ def recoded(prepared: Prepared, clustering: Clustering) -> pl.DataFrame:
         prepared.plan.dropped,
         recode_options(prepared),
     )
+    kept = kept_records(prepared.job, clustering)
+    return released if kept is None else released.filter(pl.Series(kept))
+
+
+def kept_records(job: Job, clustering: Clustering) -> NDArray[np.bool_] | None:
+    """(records,) which of them are released at all; None: all of them."""
+    if job.suppressed == "star" or clustering.suppressed is None or not clustering.suppressed.any():
+        return None
+    if clustering.suppressed.all():
+        message = "every record would be suppressed, and so left out"
+        raise RequirementError(Problem("nothing-left", message, hint="lower the suppression limit"))
+    return np.asarray(~clustering.suppressed)
 
 
 def threads_of(job: Job) -> int:

@@ -17,6 +17,7 @@ from shoal.job.plan import Plan
 from shoal.metrics.score import Scores
 from shoal.pipeline.certificate import make_certificate
 from shoal.pipeline.prepare import Prepared
+from shoal.pipeline.purpose import kept_records
 from shoal.pipeline.result import Holder, Result
 from shoal.released.domain import Domain
 from shoal.tables.formats.files import Format, ReadTable, format_of, written_options
@@ -95,6 +96,9 @@ def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place
             "input": prepared.frame.height,
             "released": judged.released.height,
             "suppressed": judged.verification.suppressed_records,
+            **(
+                {"dropped": prepared.frame.height - judged.released.height} if prepared.job.suppressed == "drop" else {}
+            ),
         },
         verification=judged.verification.as_dict(),
         missing_cells=dict(prepared.codebook.missing_cells),
@@ -139,7 +143,9 @@ def _risk(prepared: Prepared, judged: Judged) -> dict[str, dict[str, float]]:
     if job.person is None:
         return risk_summary(prepared.table.weights, verification)
     persons, exempt = prepared.frame[job.person], verification.suppressed_exempt
+    kept = kept_records(job, judged.clustering)
+    released_persons = persons if kept is None else persons.filter(pl.Series(kept))
     return {
         "before": person_risk(prepared.frame, job.quasi, persons, exempt=False, missing=job.missing),
-        "after": person_risk(judged.released, job.quasi, persons, exempt=exempt, missing=job.missing),
+        "after": person_risk(judged.released, job.quasi, released_persons, exempt=exempt, missing=job.missing),
     }
