@@ -140,13 +140,15 @@ def evaluate(
     missing: Sequence[str] | str = (),
     priorities: Mapping[str, float] | Sequence[str] | None = None,
     certificate: Mapping[str, Any] | None = None,
+    beta: float = 1.0,
     seed: int = 0,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """Loss, risk and usefulness of any release of a frame, ours or another tool's; rows must be in the same order.
 
     What is not given is taken from the `certificate` of our own release, if that is given, or found out: without
-    `quasi` every common column that differs is a quasi-identifier.
+    `quasi` every common column that differs is a quasi-identifier. `beta` is the exponent of the height weights of
+    distortion.
     """
     from shoal.evaluation.evaluate import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import evaluate_frames
@@ -172,6 +174,7 @@ def evaluate(
         sensitive=job.sensitive,
         class_column=class_column,
         person=person,
+        beta=beta,
         seed=seed,
         class_based=(certificate or {}).get("class_based") is not False,
         parts=PARTS if class_column is not None else tuple(part for part in PARTS if part != "models"),

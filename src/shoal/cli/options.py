@@ -80,6 +80,15 @@ def decimal_number(text: str | None, option: str, problems: list[Problem]) -> fl
         return None
 
 
+def positive_number(text: str | None, option: str, problems: list[Problem]) -> float | None:
+    """A number above 0."""
+    number = decimal_number(text, option, problems)
+    if number is not None and not 0 < number < float("inf"):
+        problems.append(Problem("bad-option", f"{option} must be a number above 0"))
+        return None
+    return number
+
+
 PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
 DATA_HELP = "the table: CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS"
 ENGINE_HELP = "where records are held: auto, local or stream (larger than memory); it never changes the release"

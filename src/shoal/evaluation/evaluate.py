@@ -63,6 +63,7 @@ class EvaluationOptions:
     queries: int = 1000
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
+    beta: float = 1.0  # exponent of the height weights of distortion
     same_order: bool = True  # False: the rows of the release are in another order than those of the original
     class_based: bool = True  # False: every record has its own cells, so risk is 1 / candidates, not 1 / class size
     parts: tuple[str, ...] = PARTS
@@ -153,7 +154,14 @@ def evaluate_release(
     stages = _Stages(progress, ("loss", *options.parts))
     with stages.stage("loss"):
         table = read_release(original, release, quasi, domains, same_order=options.same_order)
-        scores = score_table(table, release, k=options.k, class_column=options.class_column, weights=options.weights)
+        scores = score_table(
+            table,
+            release,
+            k=options.k,
+            class_column=options.class_column,
+            weights=options.weights,
+            beta=options.beta,
+        )
     found: dict[str, Any] = {}
     samples: list[str] = []
     work: dict[str, Callable[[], Any]] = {

@@ -19,6 +19,7 @@ class Settings:
     k: int | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     labels: CodeArray | None = None  # (rows,) code of the class label of every released record
+    beta: float = 1.0  # exponent of the height weights of distortion
 
     def weight(self, name: str) -> float:
         return float(self.weights.get(name, 1.0))

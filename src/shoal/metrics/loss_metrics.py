@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
-from shoal.hierarchies.weights import whd
+from shoal.hierarchies.weights import whd, wid
 from shoal.metrics.base import Metric, Settings, Value
 from shoal.released.domain import DomainKind, FloatArray
 from shoal.released.reading import ReadColumn, ReadTable
@@ -47,6 +49,13 @@ def iloss(table: ReadTable, settings: Settings) -> Value:
     return Value(total, parts)
 
 
+def iloss_sum(table: ReadTable, settings: Settings) -> Value:
+    """As the thesis on Two-level adds it up: over all cells, each with the weight of its attribute."""
+    means = iloss(table, settings).per_attribute
+    parts = {name: mean * table.records * settings.weight(name) for name, mean in means.items()}
+    return Value(float(sum(parts.values())), parts)
+
+
 def _domain_values(column: ReadColumn) -> int:
     domain = column.domain
     if domain.kind is DomainKind.TREE and domain.hierarchy is not None:
@@ -63,17 +72,24 @@ def _iloss_of_class(column: ReadColumn) -> FloatArray:
     return np.asarray((np.maximum(leaves, 1.0) - 1.0) / _domain_values(column))
 
 
-def _distortion(table: ReadTable, settings: Settings, scheme: str) -> Value:
-    cost = {name: _lift_of_class(column, scheme) for name, column in table.columns.items()}
-    parts = {name: mean * table.records * settings.weight(name) for name, mean in _per_attribute(table, cost).items()}
+def _distortion(table: ReadTable, settings: Settings, scheme: str, factors: Mapping[str, float] | None = None) -> Value:
+    """`factors` weigh the attributes besides their priorities."""
+    cost = {name: _lift_of_class(column, scheme, settings.beta) for name, column in table.columns.items()}
+    weights = {name: settings.weight(name) * (factors or {}).get(name, 1.0) for name in cost}
+    parts = {name: mean * table.records * weights[name] for name, mean in _per_attribute(table, cost).items()}
     return Value(float(sum(parts.values())), parts)
 
 
-def _lift_of_class(column: ReadColumn, scheme: str) -> FloatArray:
+def _steps(column: ReadColumn) -> int:
+    """The generalization steps of an attribute: those of the hierarchy that was given, else one, to everything."""
+    return 1 if column.domain.hierarchy is None else column.domain.hierarchy.levels - 1
+
+
+def _lift_of_class(column: ReadColumn, scheme: str, beta: float = 1.0) -> FloatArray:
     """Weighted hierarchical distance from the value to what was released; numbers by the width of the range."""
     domain = column.domain
     if domain.kind is DomainKind.TREE and domain.hierarchy is not None:
-        costs = whd(domain.hierarchy.levels - 1, scheme)
+        costs = whd(domain.hierarchy.levels - 1, scheme, beta)
         level = column.cells.level[column.text_of_class]
         return np.asarray(np.where(level >= 0, costs[np.maximum(level, 0)], (column.loss > 0) * 1.0))
     if domain.kind is DomainKind.FLAT:
@@ -87,6 +103,15 @@ def distortion(table: ReadTable, settings: Settings) -> Value:
 
 def distortion_height(table: ReadTable, settings: Settings) -> Value:
     return _distortion(table, settings, "height")
+
+
+def distortion_koc(table: ReadTable, settings: Settings) -> Value:
+    return _distortion(table, settings, "height-koc")
+
+
+def distortion_wid(table: ReadTable, settings: Settings) -> Value:
+    factors = wid([_steps(column) for column in table.columns.values()])
+    return _distortion(table, settings, "uniform", dict(zip(table.columns, factors.tolist(), strict=True)))
 
 
 def precision(table: ReadTable, settings: Settings) -> Value:
@@ -167,6 +192,15 @@ METRICS: tuple[Metric, ...] = (
         iloss,
     ),
     Metric(
+        "iloss_sum",
+        "ILoss, added up",
+        "lower",
+        0.0,
+        float("inf"),
+        "ILoss added up over all cells instead of averaged, times the weight of each attribute.",
+        iloss_sum,
+    ),
+    Metric(
         "distortion",
         "Distortion, uniform weights",
         "lower",
@@ -183,6 +217,24 @@ METRICS: tuple[Metric, ...] = (
         float("inf"),
         "The same climb, with steps near the top of a hierarchy counting more.",
         distortion_height,
+    ),
+    Metric(
+        "distortion_koc",
+        "Distortion, height weights as in KOC",
+        "lower",
+        0.0,
+        float("inf"),
+        "The same climb with the height weights of the example in the KOC paper; the top costs less than 1.",
+        distortion_koc,
+    ),
+    Metric(
+        "distortion_wid",
+        "Distortion, attributes weighed by their steps",
+        "lower",
+        0.0,
+        float("inf"),
+        "The climb with equal steps, times the weight WID of each attribute: few generalization steps weigh most.",
+        distortion_wid,
     ),
     Metric(
         "precision",

@@ -56,13 +56,14 @@ def score(
     class_column: str | None = None,
     weights: Mapping[str, float] | None = None,
     counts: CountArray | None = None,
+    beta: float = 1.0,
 ) -> Scores:
     """Every metric that applies, from the two tables alone. Costs a few group-bys over the records.
 
     With `counts` both tables are given as distinct pairs of rows, each of which stands for so many records.
     """
     table = read_release(original, release, quasi, domains, weights=counts)
-    return score_table(table, release, k=k, class_column=class_column, weights=weights)
+    return score_table(table, release, k=k, class_column=class_column, weights=weights, beta=beta)
 
 
 def score_table(
@@ -72,15 +73,16 @@ def score_table(
     k: int | None = None,
     class_column: str | None = None,
     weights: Mapping[str, float] | None = None,
+    beta: float = 1.0,
 ) -> Scores:
-    """The same for a release that is already read."""
+    """The same for a release that is already read. `beta` is the exponent of the height weights."""
     labels = None
     if class_column is not None:
         if class_column not in release.columns:
             hint = did_you_mean(class_column, release.columns)
             raise InputError(Problem("unknown-column", "the release has no such class column", class_column, hint))
         labels = text_codes(release[class_column])[1]
-    settings = Settings(k, dict(weights or {}), labels)
+    settings = Settings(k, dict(weights or {}), labels, beta)
     totals: dict[str, float] = {}
     parts: dict[str, Mapping[str, float]] = {}
     for metric in metrics():

@@ -14,10 +14,14 @@ POSTCODES = from_paths(
     "zip", [(code, code[:3] + "*", code[:2] + "**", code[0] + "***", "*") for code in ("4351", "4352", "4361", "3421")]
 )
 GENDER = from_paths("gender", [("male", "*"), ("female", "*")])
+RACE = from_paths("race", [("a", "*"), ("b", "*")])
+BIRTH = from_paths("birth", [(f"{day}/1/2001", "1/2001", "2001", "*") for day in (1, 2)])
 DAYS = from_paths("day", [(f"{day}/1/2001", "1/2001", "2001", "2000s", "child", "*") for day in (1, 2)])
 
 
-def scores_of(columns: dict[str, tuple[list[str], list[str]]], weights: dict[str, float] | None = None) -> Scores:
+def scores_of(
+    columns: dict[str, tuple[list[str], list[str]]], weights: dict[str, float] | None = None, beta: float = 1.0
+) -> Scores:
     original = pl.DataFrame({name: before for name, (before, _) in columns.items()})
     release = pl.DataFrame({name: after for name, (_, after) in columns.items()})
     numbers = {"age", "x", "y"}
@@ -25,9 +29,9 @@ def scores_of(columns: dict[str, tuple[list[str], list[str]]], weights: dict[str
         Attribute(name, Role.QUASI_IDENTIFYING, Scale.INTEGER if name in numbers else Scale.CATEGORY)
         for name in columns
     ]
-    trees = {"zip": POSTCODES, "gender": GENDER, "day": DAYS}
+    trees = {"zip": POSTCODES, "gender": GENDER, "day": DAYS, "race": RACE, "birth": BIRTH}
     domains = make_domains(original, attributes, {name: trees[name] for name in columns if name in trees})
-    return score(original, release, list(columns), domains, weights=weights)
+    return score(original, release, list(columns), domains, weights=weights, beta=beta)
 
 
 def test_uniform_distance_of_a_postcode() -> None:
@@ -39,6 +43,32 @@ def test_distances_of_a_date() -> None:
     month = scores_of({"day": (["1/1/2001"], ["1/2001"])})
     assert month.totals["distortion_height"] == pytest.approx(0.0876, abs=5e-5)
     assert scores_of({"gender": (["male"], ["*"])}).totals["distortion"] == 1
+
+
+def test_height_weights_as_koc_computes_them_and_with_any_exponent() -> None:
+    lifted = scores_of({"zip": (["3421"], ["3***"])})
+    assert lifted.totals["distortion_koc"] == pytest.approx((1 / 5 + 1 / 4 + 1 / 3) / 4)
+    squared = scores_of({"day": (["1/1/2001"], ["1/2001"])}, beta=2.0)
+    assert squared.totals["distortion_height"] == pytest.approx((1 / 25) / sum(1 / step**2 for step in range(1, 6)))
+    assert squared.totals["distortion"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("lifted", "weight"), [("race", 0.9891), ("zip", 0.3043), ("birth", 0.7065)])
+def test_attributes_weighed_by_their_steps(lifted: str, weight: float) -> None:
+    before = {"race": "a", "zip": "3421", "birth": "1/1/2001"}
+    cells = {name: ([value], ["*" if name == lifted else value]) for name, value in before.items()}
+    assert scores_of(cells).totals["distortion_wid"] == pytest.approx(weight, abs=5e-5)
+
+
+def test_a_number_without_a_hierarchy_has_one_step() -> None:
+    found = scores_of({"age": (["20", "30"], ["[20, 30]"] * 2), "zip": (["3421", "4351"], ["3421", "4351"])})
+    assert found.totals["distortion_wid"] == pytest.approx(2 * (1 - 1 / (1 + 4**2)))
+
+
+def test_iloss_added_up_over_cells_with_weights() -> None:
+    cells = {"zip": (["4351", "4352", "3421"], ["435*", "435*", "3421"]), "gender": (["male"] * 3, ["*"] * 3)}
+    found = scores_of(cells, {"zip": 2.0})
+    assert found.totals["iloss_sum"] == pytest.approx(2.0 * 2 * (2 - 1) / 4 + 3 * (2 - 1) / 2)
 
 
 def test_distortion_with_priorities() -> None:

@@ -8,7 +8,7 @@ X. Sun, H. Wang, J. Li, Priority driven k-anonymisation for privacy protection, 
 3. The next centre is the densest record left among those farther from the last centre than both reaches together.
 4. When fewer than k records are left, each goes to the group whose distortion it raises least.
 
-DBCA:CM charges a penalty for a class label that is not the group's majority.
+DBCA:CM keeps records of one class label together, by a penalty or by force.
 
 Cost: O(n^2 m) at worst, as in the paper, but over distinct rows in blocks of similar ones, whose bounds leave out most
 of the table. Memory is linear in n.
@@ -18,8 +18,11 @@ Deviations and decisions:
   may be 0. Of equals the one that comes first in row order is taken.
 - When no record is far enough from the last centre (the paper does not say), the densest one left is taken; how often
   is in the details (`crowded_centres`).
-- The paper only names the penalty of DBCA:CM. Here the label acts like an attribute: two records with different
-  labels are farther apart by `penalty`, in densities as in groups; leftovers are compared with the group's majority.
+- DBCA:CM. The paper says that the records of a group are forced to have the same label, and names a penalty. With
+  `labels="forced"` groups are made inside each label; labels with fewer than k records cannot have their own, so
+  these records go where they raise distortion least. The default, `labels="penalty"`, is our reading: the label acts
+  like an attribute: two records with different labels are farther apart by `penalty`, in densities as in groups;
+  leftovers are compared with the group's majority.
   Without a class label the result is that of DBCA, and the details say so.
 - Models other than k-anonymity are left to the shared repair.
 """
@@ -38,6 +41,7 @@ from shoal.algorithms.kaca.blocks import block_order, make_blocks
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers, make_ladders
 from shoal.algorithms.kaca.merging import check_feasible
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable
+from shoal.encode.some_records import some_records
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.weights import check_scheme, order_problems, order_weights
 from shoal.models.base import Requirement
@@ -77,6 +81,7 @@ class DbcaCm(Dbca):
 
     class_column: str | None = None  # the column of the class label; None: there is nothing to keep, as in DBCA
     penalty: float = 1.0  # added to the distance of records with different labels
+    labels: str = "penalty"  # or "forced": a group has one label, as the paper says
 
     name: ClassVar[str] = "dbca-cm"
     title: ClassVar[str] = "groups around the densest records that keep a class label together"
@@ -85,6 +90,8 @@ class DbcaCm(Dbca):
         super().__post_init__()
         if not self.penalty >= 0:
             raise ValueError(f"penalty must not be below 0, not {self.penalty}")
+        if self.labels not in ("penalty", "forced"):
+            raise ValueError(f"labels must be penalty or forced, not '{self.labels}'")
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         if self.class_column is None:
@@ -92,6 +99,8 @@ class DbcaCm(Dbca):
             return replace(plain, details={**plain.details, "class_label": "none was named, so none was kept"})
         label = _label(table, self.class_column)
         check_feasible(table, requirement)
+        if self.labels == "forced":
+            return self._forced(table, label, requirement, context)
         attributes = prioritized(table, self.priority)
         ladders = make_ladders(attributes, self.weights, self.beta)
         pairs, unit_of_record, sizes = np.unique(
@@ -104,6 +113,27 @@ class DbcaCm(Dbca):
         codes = with_label.flat_codes(np.vstack([table.codes[:, rows], labels]))
         units = _Units(with_label, codes, sizes, unit_of_record.astype(np.int32), labels, self.penalty)
         return _density_clusters(table, ladders, units, requirement, context)
+
+    def _forced(
+        self, table: EncodedTable, label: EncodedColumn, requirement: Requirement, context: Context
+    ) -> Clustering:
+        """DBCA inside each label that has k records; the records of the others join the groups."""
+        plain = Dbca(weights=self.weights, beta=self.beta, priority=self.priority)
+        groups = np.full(table.records, -1, dtype=np.int32)
+        used = 0
+        for code in range(label.size):
+            records = np.flatnonzero(label.codes == code)
+            if records.size >= requirement.k:
+                groups[records] = plain.cluster(some_records(table, records), requirement, context).groups + used
+                used = int(groups.max()) + 1
+        if used == 0:
+            return plain.cluster(table, requirement, context)
+        left = int((groups < 0).sum())
+        ladders = make_ladders(prioritized(table, self.priority), self.weights, self.beta)
+        nobody = np.zeros(table.rows, dtype=np.int32)
+        units = _Units(ladders, ladders.flat_codes(table.codes), table.weights, table.row_of_record, nobody, 0.0)
+        _place_leftovers(table, ladders, units, groups)
+        return Clustering(groups, details={"records_of_rare_labels": left})
 
 
 def _label(table: EncodedTable, column: str) -> EncodedColumn:

@@ -14,6 +14,12 @@ ancestor; that of a number the width of the range over that of its domain. `weig
 Cost. Closeness comes exactly from the value counts in O(n m) instead of O(n^2 m). Growing evaluates every distinct
 row left about once per cluster: O(n^2 / k) sums of m lookups. Memory is linear.
 
+Readings. The number of centres N_G is an input of the paper's figure; floor(n / k), the most that leaves k records for
+each, is our choice (`clusters` is another one; what is then left over is more). A cluster takes the record that
+distorts it least, as the text of the paper has it: `join="distortion"`, the default. Lines 16 and 31 of
+its figure can also be read as nearest to the fixed centre, for the cluster and for what is left: `join="centre"`.
+That clusters have fewer than 2k records is the paper's claim; it holds if no cluster gets k records that were left.
+
 Deviations and choices. A category without a hierarchy is released as a set and costs what the set costs,
 (values - 1) / (domain - 1); the paper knows only categories with hierarchies. A numeric range costs its width (the
 paper measures only pairs of numbers). Ties: among equally close records the first row in lexicographic order is a
@@ -49,17 +55,24 @@ class Koc(Algorithm):
     weights: str = "uniform"  # level weights: uniform, height, height-koc
     beta: float = 1.0  # exponent of the height weights
     wid: bool = False  # weigh attributes by their number of generalization steps
+    clusters: int | None = None  # N_G, the number of centres; None: as many as there can be clusters of k records
+    join: str = "distortion"  # what decides which record joins: growth of distortion, or distance to the "centre"
     name: ClassVar[str] = "koc"
     title: ClassVar[str] = "the records closest to all others as centres, clusters grown by least distortion"
     citation: ClassVar[str] = "Pramanik, Lau, Zhang 2016"
 
     def __post_init__(self) -> None:
         check_scheme(self.weights, self.beta)
+        if self.clusters is not None and self.clusters < 1:
+            raise ValueError(f"clusters must be at least 1, not {self.clusters}")
+        if self.join not in ("distortion", "centre"):
+            raise ValueError(f"join must be distortion or centre, not '{self.join}'")
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         k = requirement.k
+        most = max(1, table.records // k)
         measured = distortion_table(table, self.weights, self.beta, self.wid)
-        centres = closest_rows(measured, max(1, table.records // k))
+        centres = closest_rows(measured, most if self.clusters is None else min(self.clusters, most))
         left = table.weights - np.bincount(centres, minlength=table.rows)
         alive, row_of_slot = table.codes.copy(), np.arange(table.rows, dtype=np.int32)
         takes = table.rows + centres.size * 2 + 2
@@ -70,18 +83,47 @@ class Koc(Algorithm):
         geometry, size = table_geometry(measured), min(k, table.records)
         while state[1] > 0:
             work = (alive, left, row_of_slot, state, out_row, out_group, out_take)
-            grow_clusters(geometry, table.codes, centres, size, per_call, *work)
+            grow_clusters(geometry, table.codes, centres, size, self.join == "centre", per_call, *work)
             context.report(1.0 - state[1] / centres.size)
         written, numbers = int(state[2]), np.arange(centres.size, dtype=np.int32)
         rows = np.concatenate([centres, out_row[:written]])
         taken = np.concatenate([np.ones(centres.size, dtype=np.int64), out_take[:written]])
         groups = spread_takes(table, rows, np.concatenate([numbers, out_group[:written]]), taken)
+        if self.join == "centre":
+            return Clustering(_nearest_centres(measured, groups, centres))
         return Clustering(place_leftovers(measured, groups, centres.size))
+
+
+def _nearest_centres(table: EncodedTable, groups: NDArray[np.int32], centres: NDArray[np.int32]) -> NDArray[np.int32]:
+    """A copy of `groups` in which the records of group -1 joined the cluster whose centre is nearest, the first of
+    equals."""
+    left = np.flatnonzero(groups < 0)
+    rows, place = np.unique(table.row_of_record[left], return_inverse=True)
+    nearest = [int(np.argmin(distances_to(table, int(row), centres))) for row in rows]
+    placed = groups.copy()
+    placed[left] = np.array(nearest, dtype=np.int32)[place] if left.size else 0
+    return placed
+
+
+def distances_to(table: EncodedTable, row: int, others: NDArray[np.int32]) -> NDArray[np.float64]:
+    """(others,) the distance of a record of one row to records of other rows."""
+    total = np.zeros(others.shape[0])
+    for attribute, codes in zip(table.attributes, table.codes, strict=True):
+        one, many = int(codes[row]), codes[others]
+        if attribute.kind is Kind.INTERVAL:
+            apart = np.minimum(1.0, np.abs(attribute.positions[many] - attribute.positions[one]))
+        elif attribute.kind is Kind.TREE:
+            level = np.argmax(attribute.ancestors[:, many] == attribute.ancestors[:, [one]], axis=0)
+            apart = attribute.level_cost[level, one]
+        else:
+            apart = (many != one) / max(1, attribute.size - 1)
+        total += attribute.weight * apart
+    return total
 
 
 def distortion_table(table: EncodedTable, weights: str, beta: float, use_wid: bool) -> EncodedTable:
     """The same table with losses measured as the paper does: WHD in hierarchies, WID on the attributes."""
-    factors = wid([attribute.levels - 1 for attribute in table.attributes]) if use_wid else np.ones(table.width)
+    factors = wid([_steps(attribute) for attribute in table.attributes]) if use_wid else np.ones(table.width)
     attributes = tuple(
         replace(
             attribute,
@@ -91,6 +133,11 @@ def distortion_table(table: EncodedTable, weights: str, beta: float, use_wid: bo
         for attribute, factor in zip(table.attributes, factors, strict=True)
     )
     return replace(table, attributes=attributes)
+
+
+def _steps(attribute: EncodedAttribute) -> int:
+    """The generalization steps that the user gave; a number without any has one, to everything."""
+    return 1 if attribute.halvings else attribute.levels - 1
 
 
 def _lift_cost(attribute: EncodedAttribute, weights: str, beta: float) -> NDArray[np.float64]:

@@ -81,6 +81,7 @@ def _details(table: EncodedTable, conditions: Conditions, refined: Refined, mode
                 "score": step.score,
                 "gain": step.gain,
                 "anonymity_loss": step.anonymity_loss,
+                "igpl": step.gain / (step.anonymity_loss + 1),  # information gain per privacy loss of this step
                 "records": step.records,
             }
             for step in refined.steps

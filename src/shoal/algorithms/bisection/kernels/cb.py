@@ -18,6 +18,7 @@ from shoal.kernels.compile import kernel
 from shoal.kernels.random import next_bits, random_below
 
 ONE = np.uint64(1)
+CENTRES, INCREASE, TOTAL = 0, 1, 2  # what decides which half a record joins
 
 
 @kernel
@@ -42,7 +43,7 @@ def bisect(
     size: int,
     k: int,
     rounds: int,
-    grow: bool,
+    join: int,
     state: Any,
     diversity: Any,
     work: Any,
@@ -59,8 +60,8 @@ def bisect(
     for number in range(rounds):
         if number > 0:
             move_centres(geometry, work, size)
-        if grow:
-            first, tie = grow_halves(geometry, work, size, state)
+        if join != CENTRES:
+            first, tie = grow_halves(geometry, work, size, join == TOTAL, state)
         else:
             measure(geometry, work, size)
             first, tie = deal(work, size, state)
@@ -92,7 +93,7 @@ def bisect_groups(
     seed: Any,
     k: int,
     rounds: int,
-    grow: bool,
+    join: int,
     once: bool,
     diversity: Any,
     work: Any,
@@ -119,7 +120,7 @@ def bisect_groups(
         seeds[0], seeds[1] = next_bits(state), next_bits(state)
         first = 0
         if right - left >= 2 * k:
-            first = bisect(geometry, codes, order, left, right - left, k, rounds, grow, state, diversity, work)
+            first = bisect(geometry, codes, order, left, right - left, k, rounds, join, state, diversity, work)
         if first == 0:
             last[right - 1] = 1
             continue

@@ -84,7 +84,7 @@ def partition_records(
             continue
         load_group(codes, order, left, size, work, state)
         far_seeds(geometry, work, size, state)
-        first, _ = grow_halves(geometry, work, size, state)
+        first, _ = grow_halves(geometry, work, size, False, state)
         first = balance(work, size, first, k)
         part_halves(order, left, size, work.side, work.turn)
         if once:

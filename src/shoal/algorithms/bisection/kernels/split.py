@@ -116,9 +116,10 @@ def extend_half(geometry: Any, codes: Any, side: int, low: Any, high: Any, prese
 
 
 @kernel
-def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
+def grow_halves(geometry: Any, work: Any, size: int, total: bool, state: Any) -> Any:
     """In random order let each record join the half whose total loss it raises less, the smaller one on a tie.
 
+    With `total`: the half whose total loss is lower once it has the record.
     A group that was shuffled when it was loaded is read in that order, from a random place on.
     IN  work.centres: where the boxes start. OUT work.side, work.delta.
     Returns the size of the first half and True, for with another shuffle the halves would be others.
@@ -158,6 +159,8 @@ def grow_halves(geometry: Any, work: Any, size: int, state: Any) -> Any:
                 cost = range_cost(geometry, attribute, min(bottom, code), max(top, code))
                 other += weights[attribute] * cost - costs[attribute, 1]
         delta = loss_one + (first + 1) * one - loss_other - (number - first + 1) * other
+        if total:
+            delta += first * loss_one - (number - first) * loss_other
         work.delta[place] = delta
         side = 0 if delta < 0.0 or (delta == 0.0 and first * 2 <= number) else 1
         work.side[place] = side

@@ -75,6 +75,7 @@ def grow_clusters(
     codes: Any,
     centres: Any,
     k: int,
+    fixed: bool,
     stop_after: int,
     alive: Any,
     left: Any,
@@ -88,6 +89,7 @@ def grow_clusters(
 
     IN     codes        int32 (attributes, rows)
     IN     centres      int32 (clusters,): the row of each centre
+    IN     fixed        True: the records nearest to the centre, however the cluster grows
     IN/OUT alive        int32 (attributes, rows): rows with records in no cluster, in the first state[0] slots
     IN/OUT left         int64 (rows,): records left of each alive row, not counting centres
     IN/OUT row_of_slot  int32 (rows,)
@@ -110,8 +112,9 @@ def grow_clusters(
         need, loss, slot = k - 1, 0.0, -1
         while need > 0:
             slot, growth = least_growth(geometry, alive, left, state[0], costs, bound, loss)
-            add_to_group(geometry, alive, slot, low, high, present, costs)
-            loss += growth
+            if not fixed:
+                add_to_group(geometry, alive, slot, low, high, present, costs)
+                loss += growth
             take = min(need, left[slot])
             out_row[state[2]], out_group[state[2]], out_take[state[2]] = row_of_slot[slot], cluster, take
             state[2] += 1
