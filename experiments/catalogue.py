@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 from experiments.common import Finding, data_folder
+from experiments.pages import counts, finish_page
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.progress import ProgressCallback, silent
 
@@ -17,9 +20,10 @@ HEAD = """# The papers' experiments, re-run
 
 Made by `make experiments` (one alone: `shoal experiment NAME`) on Adult and CRX, and on generated SAL and INCOME tables
 with the cardinalities that the CB paper gives. A claim that does not hold is said to, with the measured figure and,
-where it was looked into, the reason. Times are those of this implementation, whose costs are not the papers': they tell
-the ratio between algorithms in one run, not their speed at the time. The deviations of each algorithm from its paper
-stand at the top of its module in `src/shoal/algorithms/`.
+where it was looked into, the reason. Each page has its figures; the numbers lie beside it as CSV files. Times are those
+of this implementation, whose costs are not the papers': they tell the ratio between algorithms in one run, not their
+speed at the time. The deviations of each algorithm from its paper stand at the top of its module in
+`src/shoal/algorithms/`, with the readings that a paper leaves open.
 """
 
 
@@ -82,18 +86,29 @@ def run_experiment(
     except ModuleNotFoundError as error:
         message = f"this experiment needs the package '{error.name}'"
         raise InputError(Problem("missing-package", message, hint="pip install 'shoal[dev]'")) from None
-    return run(folder, out, quick, progress)
+    findings = run(folder, out, quick, progress)
+    finish_page(out, experiment.file)
+    return findings
 
 
 def join_pages(out: Path, page: Path) -> None:
-    """One page of all experiments that have been run; their own headings move down one level."""
-    parts = [HEAD]
+    """One page that leads to the pages of all experiments that have been run."""
+    lines = [HEAD, "| experiment | tables | claims that hold |", "|---|---|---|"]
+    folder = Path(os.path.relpath(out, page.parent))
     for experiment in EXPERIMENTS:
         file = out / f"{experiment.file}.md"
         if file.is_file():
-            parts.append(demoted(file.read_text(encoding="utf-8")))
-    page.write_text("\n".join(parts), encoding="utf-8")
+            claims, held = counts(file)
+            link = f"[{experiment.title}]({(folder / file.name).as_posix()})"
+            lines.append(f"| {link} | {experiment.tables} | {held} of {claims} |")
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def demoted(text: str) -> str:
-    return "\n".join("#" + line if line.startswith("#") else line for line in text.splitlines()) + "\n"
+def publish_pages(out: Path, folder: Path) -> None:
+    """Copy pages, figures and numbers of the results to where they are committed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for experiment in EXPERIMENTS:
+        if (out / f"{experiment.file}.md").is_file():
+            for ending in ("md", "svg", "csv"):
+                for file in sorted(out.glob(f"{experiment.file}*.{ending}")):
+                    shutil.copyfile(file, folder / file.name)

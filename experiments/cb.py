@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from experiments.census import boxes_loss, census, encode_census, groups_loss
 from experiments.common import Finding, append_row, save_chart, waiting_cases
-from experiments.distortion import lines_chart, write_page
+from experiments.distortion import lines_chart
+from experiments.pages import write_page
 from shoal.algorithms.base import Context
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encoded_table import EncodedTable
@@ -30,6 +31,7 @@ from shoal.progress import ProgressCallback
 
 ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "cb": ("cb", {}),
+    "cb-total": ("cb", {"join": "total"}),
     "cb-centres": ("cb", {"join": "centres"}),
     "nh": ("nonhomogeneous", {}),
 }
@@ -94,25 +96,26 @@ def _charts(rows: pl.DataFrame, out: Path) -> None:
     for name in ("sal", "income"):
         part = rows.filter(pl.col("table") == name)
         usual = part.filter(pl.col("attributes") < ALL)
-        save_chart(lines_chart(usual, "k", "gcp", "attributes", ("k", "GCP")), out / f"cb_{name}_k.png")
+        save_chart(lines_chart(usual, "k", "gcp", "attributes", ("k", "GCP")), out / f"cb_{name}_k.svg")
         middle = usual.filter(pl.col("k") == DEFAULT_K)
         titles = ("quasi-identifiers", "GCP")
-        save_chart(lines_chart(middle, "attributes", "gcp", "k", titles), out / f"cb_{name}_attributes.png")
+        save_chart(lines_chart(middle, "attributes", "gcp", "k", titles), out / f"cb_{name}_attributes.svg")
         grown = part.filter(pl.col("attributes") == ALL)
-        save_chart(lines_chart(grown, "records", "gcp", "k", ("records", "GCP")), out / f"cb_{name}_records.png")
+        save_chart(lines_chart(grown, "records", "gcp", "k", ("records", "GCP")), out / f"cb_{name}_records.svg")
         titles = ("records", "seconds of CPU time")
-        save_chart(lines_chart(grown, "records", "seconds", "k", titles), out / f"cb_{name}_seconds.png")
+        save_chart(lines_chart(grown, "records", "seconds", "k", titles), out / f"cb_{name}_seconds.svg")
 
 
 def why(rows: pl.DataFrame) -> str:
     """What the two readings of the paper make of it."""
     usual = rows.filter(pl.col("attributes") < ALL)
     both = usual.pivot("algorithm", index=["table", "attributes", "k"], values="gcp")
-    share = both["cb"] / both["cb-centres"]
+    share, total = both["cb"] / both["cb-centres"], both["cb"] / both["cb-total"]
     return (
-        "Why: the paper can be read in two ways. By its text a record joins the half whose loss it raises less (cb), "
-        "by its pseudo-code the nearer of two bare centres (cb-centres); the first loses "
-        f"{share.mean():.2f} of the second ({share.min():.2f} to {share.max():.2f}). So cb is below NH even with 3 "
+        "Why: the paper can be read in three ways. By its text a record joins the half that loses less in total with "
+        "it (cb-total), by its pseudo-code the nearer of two bare centres (cb-centres); ours is the half whose loss it "
+        f"raises less (cb), which loses {share.mean():.2f} of cb-centres ({share.min():.2f} to {share.max():.2f}) and "
+        f"{total.mean():.2f} of cb-total ({total.min():.2f} to {total.max():.2f}). So cb is below NH even with 3 "
         "attributes, where the paper has it above, and cb-centres is not always below NH with more. NH is slower than "
         "cb here, not faster: its rings are built record by record from nearest neighbours and its assignment is drawn "
         "at random for every record, while the rounds of cb are a few passes over columns. The tables are generated, "
@@ -137,12 +140,45 @@ def growth(name: str, sizes: NDArray[np.float64], seconds: NDArray[np.float64], 
     ]
 
 
+def shapes(name: str, rows: pl.DataFrame) -> list[Finding]:
+    """Loss grows with the attributes and linearly with k."""
+    usual = rows.filter((pl.col("algorithm") == "cb") & (pl.col("attributes") < ALL))
+    wide = usual.filter(pl.col("k") == DEFAULT_K).sort("attributes")["gcp"].to_list()
+    text = " ".join(f"{value:.4f}" for value in wide)
+    found = [Finding(f"the loss of cb on {name} grows with the attributes", text, wide == sorted(wide))]
+    fits = []
+    for _, part in usual.group_by("attributes"):
+        fits.append(float(np.corrcoef(part["k"].to_numpy(), part["gcp"].to_numpy())[0, 1] ** 2))
+    text = f"a straight line explains {min(fits):.1%} to {max(fits):.1%}"
+    found.append(
+        Finding(f"the loss of cb on {name} is linear in k", text, min(fits) > 0.95, "" if min(fits) > 0.95 else BENT)
+    )
+    return found
+
+
+BENT = "loss rises fast at small k and flattens out: a group cannot lose more than everything"
+
+
+def domain_sizes(rows: pl.DataFrame) -> Finding:
+    """INCOME has attributes of 711 and 983 values, SAL none above 83."""
+    usual = rows.filter(pl.col("attributes") < ALL)
+    both = usual.pivot("table", index=["algorithm", "attributes", "k"], values="gcp")
+    growth = {
+        name: float((part["income"] / part["sal"]).mean())
+        for (name,), part in both.group_by(["algorithm"])
+        if name in ("cb", "nh")
+    }
+    text = f"from SAL to INCOME the loss of cb grows {growth['cb']:.2f} times, that of NH {growth['nh']:.2f} times"
+    return Finding("CB is less sensitive to the size of domains than NH", text, growth["cb"] < growth["nh"])
+
+
 def claims(rows: pl.DataFrame) -> list[Finding]:
     """The claims of the paper, each with the number it stands or falls by."""
-    findings = []
+    findings = [domain_sizes(rows)]
     for name in ("sal", "income"):
         part = rows.filter(pl.col("table") == name)
-        for variant in ("cb", "cb-centres"):
+        findings += shapes(name, part)
+        for variant in ("cb", "cb-total", "cb-centres"):
             for few, what in ((True, "3"), (False, "4 to 6")):
                 chosen = part.filter((pl.col("attributes") == 3) if few else pl.col("attributes").is_between(4, 6))
                 both = chosen.pivot("algorithm", index=["attributes", "k"], values="gcp")

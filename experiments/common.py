@@ -29,6 +29,7 @@ class Finding:
     claim: str
     measured: str
     holds: bool
+    why: str = ""
 
 
 def data_folder(given: str | Path | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""What the experiments on distortion share: encoding adult, one measured run, claims beside measurements, charts."""
+"""What the experiments on distortion share: encoding adult, one measured run, charts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from experiments.common import Finding, adult, save_chart
+from experiments.common import adult, save_chart
 from shoal.algorithms.base import Algorithm, Context
 from shoal.algorithms.kaca.distance import table_distortion
 from shoal.encode.encode import EncodeOptions, encode_table
@@ -89,27 +89,9 @@ def lines_chart(rows: pl.DataFrame, x: str, y: str, panels: str, titles: tuple[s
 def save_lines(
     rows: pl.DataFrame, out: Path, name: str, x: str, panels: str, x_title: str, measures: dict[str, str]
 ) -> None:
-    """A chart per measure, as name_measure.png."""
+    """A chart per measure, as name_measure.svg."""
     for measure_name, title in measures.items():
-        save_chart(lines_chart(rows, x, measure_name, panels, (x_title, title)), out / f"{name}_{measure_name}.png")
-
-
-def write_page(
-    out: Path, name: str, title: str, findings: Sequence[Finding], rows: pl.DataFrame, note: str | None = None
-) -> None:
-    """Claims beside measurements, a note on why, and the numbers, as one Markdown page."""
-    lines = [f"# {title}", "", "| claim | measured | holds |", "|---|---|---|"]
-    lines += [f"| {one.claim} | {one.measured} | {'yes' if one.holds else 'no'} |" for one in findings]
-    lines += ["", note] if note is not None else []
-    lines += ["", "| " + " | ".join(rows.columns) + " |", "|" + "---|" * rows.width]
-    lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows.rows()]
-    (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1000 else str(round(value))
-    return str(value)
+        save_chart(lines_chart(rows, x, measure_name, panels, (x_title, title)), out / f"{name}_{measure_name}.svg")
 
 
 def summarized(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -108,7 +108,7 @@ def run(data: Path, out: Path, quick: bool, progress: ProgressCallback) -> list[
     rows = pl.read_csv(file).join(keys, on=list(CASES))
     means = summarized(rows)
     write_page(out, "optimum", "How far from the optimum (all partitions of small tables)", claims(rows), means, NOTE)
-    save_chart(bars(means), out / "optimum.png")
+    save_chart(bars(means), out / "optimum.svg")
     return claims(rows)
 
 

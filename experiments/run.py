@@ -1,9 +1,10 @@
-"""`make experiments`: every paper's experiment, and one page that puts claim and measurement side by side.
+"""`make experiments`: every paper's experiment, and pages that put claim and measurement side by side.
 
     python -m experiments.run [NAME ...] [--data FOLDER] [--out experiments/results] [--page docs/papers.md] [--quick]
 
-Each experiment writes CSV files, charts as PNG and a page of its own into the folder of results. Finished cases are
-kept, so a run that was stopped goes on where it was. At the end the page of all is written anew.
+Each experiment writes CSV files, figures as SVG and a page of its own into the folder of results. Finished cases are
+kept, so a run that was stopped goes on where it was. At the end all of it is copied beside the page, into a folder of
+its name (docs/papers/), and the page that leads there is written anew.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from experiments.catalogue import find_experiments, join_pages, run_experiment
+from experiments.catalogue import find_experiments, join_pages, publish_pages, run_experiment
 from shoal.errors import ShoalError
 from shoal.progress import Progress
 
@@ -39,7 +40,9 @@ def main() -> int:
     except ShoalError as error:
         print("\n".join(str(problem) for problem in error.problems), file=sys.stderr)
         return error.exit_code
-    join_pages(options.out, options.page)
+    folder = options.page.with_suffix("")
+    publish_pages(options.out, folder)
+    join_pages(folder, options.page)
     print(f"written: {options.page}")
     return 0
 

@@ -43,7 +43,15 @@ from shoal.progress import Progress, ProgressCallback, Watch
 from shoal.released.domain import Domain
 
 KINDS = ("kmeans", "bisecting")
-MODES = {"cluster": "auto", "distort": "distort"}  # by the clusters as classes, or without
+PAPER_RULE = (("possible_splits", False),)
+MODES: dict[str, tuple[tuple[str, Any], ...]] = {  # by the clusters as classes or without, numbers split by either rule
+    "paper": PAPER_RULE,
+    "distort-paper": (*PAPER_RULE, ("mode", "distort")),
+    "cluster": (),
+    "distort": (("mode", "distort"),),
+}
+OURS = ("cluster", "distort")
+LARGE = 5000  # a threshold at which the paper says that nothing is left
 CLUSTERS = (2, 6, 10)
 KEYS = ("experiment", "table", "kind", "recipient", "clusters", "guided", "requirement", "h")
 
@@ -82,8 +90,8 @@ class Tables:
         self.masked_labels: dict[tuple[Any, ...], np.ndarray] = {}
 
     @lru_cache(maxsize=64)  # noqa: B019  (one object for the whole run)
-    def prepared(self, table: str, quasi: tuple[str, ...], mode: str = "auto") -> Prepared:
-        return prepared(self.frames[table], self.files[table], quasi, mode)
+    def prepared(self, table: str, quasi: tuple[str, ...], how: tuple[tuple[str, Any], ...] = ()) -> Prepared:
+        return prepared(self.frames[table], self.files[table], quasi, how)
 
     @lru_cache(maxsize=64)  # noqa: B019
     def domains(self, table: str) -> dict[str, Domain]:
@@ -108,10 +116,12 @@ class Tables:
         return self.masked_labels[key]
 
 
-def prepared(frame: pl.DataFrame, files: dict[str, Any], quasi: tuple[str, ...], mode: str = "auto") -> Prepared:
+def prepared(
+    frame: pl.DataFrame, files: dict[str, Any], quasi: tuple[str, ...], how: tuple[tuple[str, Any], ...] = ()
+) -> Prepared:
     """A table that TDR can mask; numbers get intervals of their own, whatever hierarchies there are."""
     used = {name: path for name, path in files.items() if name in quasi}
-    job = Job(quasi=quasi, k=2, hierarchies=used, algorithm="tdr", parameters={"mode": mode}, threads=1)
+    job = Job(quasi=quasi, k=2, hierarchies=used, algorithm="tdr", parameters=dict(how), threads=1)
     return prepare(resolve(job, described=frame.columns), lambda: frame_source(frame), Watch())
 
 
@@ -149,7 +159,7 @@ def threshold_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
     for kind in KINDS:
         for clusters in CLUSTERS:
             top = tables.ranked(table, kind, clusters)[:9]
-            for h in thresholds(quick):
+            for h in (*thresholds(quick), *((LARGE,) if table == "adult" else ())):
                 for guided in MODES:
                     yield Case("threshold", table, kind, kind, clusters, guided, "top9", h, (top,))
 
@@ -159,7 +169,7 @@ def size_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
         ranked = tables.ranked(table, kind, 6)
         for size in (3, 6, 9) if quick else range(3, 10):
             for h in thresholds(quick):
-                for guided in MODES:
+                for guided in OURS:
                     yield Case("size", table, kind, kind, 6, guided, f"top{size}", h, (ranked[:size],))
 
 

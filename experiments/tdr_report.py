@@ -1,14 +1,15 @@
-"""The results of the TDR experiments as one Markdown page and charts."""
+"""The results of the TDR experiments as one page, tables and charts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
 from scipy.stats import ttest_rel
 
 from experiments.common import Finding, save_chart
+from experiments.pages import claims_table
 from shoal.reports.charts.clusters import quality_against_h
 
 NUMBERS = ("f_measure", "match_point")
@@ -19,14 +20,12 @@ TITLE = "# TDR: publishing for cluster analysis (Fung, Wang, Wang, Hung 2009)"
 
 
 def report(out: Path, findings: Sequence[Finding]) -> None:
-    """Write tdr.md and the charts next to the CSV files; experiments that were not run are left out."""
-    lines = [TITLE, "", "| claim | measured | holds |", "|---|---|---|"]
-    lines += [f"| {one.claim} | {one.measured} | {'yes' if one.holds else 'no'} |" for one in findings]
-    parts = ["\n".join(lines), *why(out)]
-    for name, section in SECTIONS.items():
+    """Write tdr.md, the tables and the charts next to the CSV files; experiments that were not run are left out."""
+    parts = [TITLE, claims_table(findings), *why(out)]
+    for name, summarize in SUMMARIES.items():
         file = out / f"tdr_{name}.csv"
         if file.is_file():
-            parts.append(section(pl.read_csv(file)))
+            summarize(pl.read_csv(file)).write_csv(out / f"tdr_{name}_means.csv", float_precision=6)
     (out / "tdr.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     if (out / "tdr_threshold.csv").is_file():
         _charts(pl.read_csv(out / "tdr_threshold.csv"), out)
@@ -48,17 +47,6 @@ def why(out: Path) -> list[str]:
     ]
 
 
-def markdown(frame: pl.DataFrame) -> str:
-    lines = ["| " + " | ".join(frame.columns) + " |", "|" + "---|" * frame.width]
-    return "\n".join([*lines, *("| " + " | ".join(map(_cell, row)) + " |" for row in frame.rows())])
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.3f}"
-    return "" if value is None else str(value)
-
-
 def paired(better: pl.Series, worse: pl.Series) -> float | None:
     """p of the one-tail t-test that the first is larger; None if the pairs do not differ."""
     if len(better) < 2 or (better - worse).std() == 0:
@@ -66,46 +54,40 @@ def paired(better: pl.Series, worse: pl.Series) -> float | None:
     return float(ttest_rel(better.to_numpy(), worse.to_numpy(), alternative="greater").pvalue)
 
 
-def by_guidance(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Means of cluster-guided and distortion-guided masking over all h, benefit, and p."""
+def by_guidance(rows: pl.DataFrame, keys: list[str], guided: str = "cluster", plain: str = "distort") -> pl.DataFrame:
+    """Means of cluster-guided and distortion-guided masking over h = 5..100, benefit, and p."""
     found = []
-    for values, part in rows.group_by(keys, maintain_order=True):
-        guided = part.filter(pl.col("guided") == "cluster").sort("h")
-        plain = part.filter(pl.col("guided") == "distort").sort("h")
+    for values, part in rows.filter(pl.col("h") <= 100).group_by(keys, maintain_order=True):
+        one = part.filter(pl.col("guided") == guided).sort("h")
+        other = part.filter(pl.col("guided") == plain).sort("h")
         line = dict(zip(keys, values, strict=True))
         for number in NUMBERS:
-            mean, other = guided[number].mean(), plain[number].mean()
-            line |= {f"cluster {NAMES[number]}": mean, f"distort {NAMES[number]}": other}
+            mean, mean_of_other = one[number].mean(), other[number].mean()
+            line |= {f"cluster {NAMES[number]}": mean, f"distort {NAMES[number]}": mean_of_other}
             line |= {
-                f"benefit {NAMES[number]}": mean / other - 1,
-                f"p {NAMES[number]}": paired(guided[number], plain[number]),
+                f"benefit {NAMES[number]}": mean / mean_of_other - 1,
+                f"p {NAMES[number]}": paired(one[number], other[number]),
             }
         found.append(line)
     return pl.DataFrame(found, infer_schema_length=None)
 
 
-def threshold_section(rows: pl.DataFrame) -> str:
-    table = by_guidance(rows, ["table", "kind", "clusters"])
-    spread = (
-        rows.filter(pl.col("guided") == "cluster")
-        .group_by(["table", "kind", "clusters"], maintain_order=True)
-        .agg((pl.col(number).max() - pl.col(number).min()).alias(f"spread {NAMES[number]}") for number in NUMBERS)
-    )
-    return (
-        "## Guided by clusters or by distortion, mean over h\n\n"
-        + markdown(table)
-        + "\n\nSpread over h:\n\n"
-        + markdown(spread)
-    )
+def both_rules(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """The same with the paper's split rule and with ours."""
+    paper = by_guidance(rows, keys, "paper", "distort-paper").with_columns(pl.lit("paper").alias("split rule"))
+    ours = by_guidance(rows, keys).with_columns(pl.lit("possible").alias("split rule"))
+    return pl.concat([paper, ours], how="vertical_relaxed").select("split rule", pl.exclude("split rule"))
 
 
-def size_section(rows: pl.DataFrame) -> str:
-    return "## Size of the QID, 6 clusters, mean over h\n\n" + markdown(
-        by_guidance(rows, ["table", "kind", "requirement"])
-    )
+def threshold_summary(rows: pl.DataFrame) -> pl.DataFrame:
+    return both_rules(rows, ["table", "kind", "clusters"])
 
 
-def multi_section(rows: pl.DataFrame) -> str:
+def size_summary(rows: pl.DataFrame) -> pl.DataFrame:
+    return by_guidance(rows, ["table", "kind", "requirement"])
+
+
+def multi_summary(rows: pl.DataFrame) -> pl.DataFrame:
     split = rows.with_columns(
         pl.col("requirement").str.extract(r"^(\w+)-").alias("form"),
         pl.col("requirement").str.extract(r"(\d+)$").alias("case"),
@@ -124,35 +106,33 @@ def multi_section(rows: pl.DataFrame) -> str:
             }
             line[f"p {NAMES[number]}"] = paired(several[number], single[number])
         found.append(line)
-    return "## Several QIDs against their union\n\n" + markdown(pl.DataFrame(found, infer_schema_length=None))
+    return pl.DataFrame(found, infer_schema_length=None)
 
 
-def mixed_section(rows: pl.DataFrame) -> str:
-    table = rows.group_by(["table", "kind", "recipient", "clusters", "guided"], maintain_order=True).agg(
+def mixed_summary(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.group_by(["table", "kind", "recipient", "clusters", "guided"], maintain_order=True).agg(
         pl.col(number).mean().alias(NAMES[number]) for number in NUMBERS
     )
-    return "## Publisher and recipient cluster in different ways\n\n" + markdown(table)
 
 
-def scale_section(rows: pl.DataFrame) -> str:
+def scale_summary(rows: pl.DataFrame) -> pl.DataFrame:
     form = pl.col("requirement").str.extract(r"^(\w+)").alias("requirement")
-    table = rows.group_by(["records", form], maintain_order=True).agg(
+    return rows.group_by(["records", form], maintain_order=True).agg(
         pl.len().alias("runs"), pl.col("seconds").mean(), pl.col("wall").mean(), pl.col("steps").mean()
     )
-    return "## Seconds of masking at h = 50\n\n" + markdown(table)
 
 
-SECTIONS = {
-    "threshold": threshold_section,
-    "size": size_section,
-    "multi": multi_section,
-    "mixed": mixed_section,
-    "scale": scale_section,
+SUMMARIES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
+    "threshold": threshold_summary,
+    "size": size_summary,
+    "multi": multi_summary,
+    "mixed": mixed_summary,
+    "scale": scale_summary,
 }
 
 
 def _charts(rows: pl.DataFrame, out: Path) -> None:
-    for (table, clusters), part in rows.group_by(["table", "clusters"]):
+    for (table, clusters), part in rows.filter(pl.col("h") <= 100).group_by(["table", "clusters"]):
         for number in NUMBERS:
             series = part.select(
                 "h",
@@ -160,4 +140,4 @@ def _charts(rows: pl.DataFrame, out: Path) -> None:
                 (pl.col("kind") + ", " + pl.col("guided") + "-guided").alias("series"),
             )
             chart = quality_against_h(series.to_dicts(), f"{NAMES[number]} on {table}, {clusters} clusters")
-            save_chart(chart, out / f"tdr_{number}_{table}_{clusters}.png")
+            save_chart(chart, out / f"tdr_{number}_{table}_{clusters}.svg")

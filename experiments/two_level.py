@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 
 from experiments.common import Finding, append_row, waiting_cases
-from experiments.distortion import encode_adult, measure, ratio, save_lines, summarized, write_page
+from experiments.distortion import encode_adult, measure, ratio, save_lines, summarized
+from experiments.pages import write_page
 from shoal.algorithms.registry import make_algorithm
 from shoal.encode.encoded_table import EncodedTable
 from shoal.progress import ProgressCallback

@@ -45,8 +45,12 @@ def test_an_experiment_runs_goes_on_where_it_was_and_writes_its_page(shoal, tmp_
     findings = first.json["experiments"][0]["findings"]
     assert findings[0]["claim"].startswith("no result is below")
     assert findings[0]["holds"] is True
-    assert (tmp_path / "results" / "optimum.png").is_file()
-    assert "| shoal |" in (tmp_path / "results" / "papers.md").read_text()
+    page = (tmp_path / "results" / "optimum.md").read_text()
+    assert "](optimum.svg)" in page
+    assert (tmp_path / "results" / "optimum.svg").read_text().startswith("<svg")
+    assert "](optimum_means.csv)" in page
+    assert "shoal," in (tmp_path / "results" / "optimum_means.csv").read_text()
+    assert "](optimum.md) | small random ones | 2 of 2 |" in (tmp_path / "results" / "papers.md").read_text()
     results = tmp_path / "results" / "optimum.csv"
     lines = results.read_text().splitlines()
     kept = [*lines[:-3], lines[-3].replace(lines[-3].split(",")[4], "123.0")]

@@ -16,6 +16,7 @@ DEFAULT = "shoal"
 _CLASSES: dict[str, str] = {
     "shoal": "shoal.algorithms.shoal.shoal:Shoal",
     "mondrian": "shoal.algorithms.mondrian.mondrian:Mondrian",
+    "infogain-mondrian": "shoal.algorithms.mondrian.infogain:InfoGainMondrian",
     "full-domain": "shoal.algorithms.full_domain.full_domain:FullDomain",
     "k-member": "shoal.algorithms.greedy.k_member:KMember",
     "tdr": "shoal.algorithms.tdr.tdr:Tdr",
