@@ -13,6 +13,7 @@ from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
 from shoal.progress import Watch
 
+SWEEP_HELP = "also the quality for these thresholds; clusters=2,6, clusterer=kmeans,bisecting, mode=... (repeatable)"
 SWEPT = ("f_measure", "match_point", "adjusted_rand")
 
 
@@ -42,7 +43,8 @@ def cluster_release(
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
     interval_text: Annotated[str, typer.Option(help="closed: [1, 36]; half-open: [1-37), as the paper")] = "closed",
-    sweep: Annotated[str | None, typer.Option(help="also the quality for these thresholds", metavar="5,10,50")] = None,
+    split_rule: Annotated[str, typer.Option(help="of tdr for numbers: possible (ours) or paper")] = "possible",
+    sweep: Annotated[list[str] | None, typer.Option(help=SWEEP_HELP, metavar="5,10,50")] = None,
     labels: Annotated[bool, typer.Option(help="release the raw cluster labels too")] = False,
     delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
@@ -93,11 +95,18 @@ def cluster_release(
         cluster_on=options.names(cluster_on) or None,
         interval_text=interval_text,
         release_labels=labels,
-        sweep=tuple(options.whole_numbers(sweep, "--sweep", problems) or ()),
+        sweep=_sweep(sweep, problems),
     )
     with ProgressBar(quiet or as_json) as progress:
         made = publish_file(
-            made_job, wanted, mode=mode, details=details, charts=charts, earlier=problems, watch=Watch(progress)
+            made_job,
+            wanted,
+            mode=mode,
+            split_rule=split_rule,
+            details=details,
+            charts=charts,
+            earlier=problems,
+            watch=Watch(progress),
         )
     content = made.as_dict()
     if as_json:
@@ -106,14 +115,38 @@ def cluster_release(
         _print(content, made_job.output)
 
 
+def _sweep(texts: list[str] | None, problems: list[Problem]) -> Any:
+    """`5,10,50` are thresholds, `clusters=2,6` and the like other settings."""
+    from shoal.cluster_release.sweep import Sweep
+
+    swept: dict[str, str] = {}
+    for text in texts or []:
+        name, sign, values = text.partition("=")
+        setting, values = (name.strip(), values) if sign else ("h", text)
+        if setting not in ("h", "clusters", "clusterer", "mode"):
+            hint = "h, clusters, clusterer or mode"
+            problems.append(Problem("bad-option", f"--sweep: there is no '{setting}' to sweep", hint=hint))
+        swept[setting] = f"{swept[setting]},{values}" if setting in swept else values
+    return Sweep(
+        thresholds=tuple(options.whole_numbers(swept.get("h"), "--sweep", problems)),
+        clusters=tuple(options.whole_numbers(swept.get("clusters"), "--sweep clusters", problems)),
+        clusterers=options.names(swept.get("clusterer")),
+        modes=options.names(swept.get("mode")),
+    )
+
+
 def _print(content: dict[str, Any], output: Path | None) -> None:
     numbers = {name: value for name, value in content["comparison"].items() if isinstance(value, float)}
     rows = [(name.replace("_", " "), f"{value:.4f}") for name, value in numbers.items()]
     print_table("Clusters of the release against those of the original", ("measure", "value"), rows, right=(1,))
     if content["sweep"]:
-        swept = [(f"{row['h']:,}", *(_measure(row, name) for name in SWEPT)) for row in content["sweep"]]
-        heads = ("h", *(name.replace("_", " ") for name in SWEPT))
-        print_table("At other thresholds", heads, swept, right=(0, 1, 2, 3))
+        others = [name for name in ("clusters", "clusterer", "mode") if name in content["sweep"][0]]
+        swept = [
+            (f"{row['h']:,}", *(str(row[name]) for name in others), *(_measure(row, name) for name in SWEPT))
+            for row in content["sweep"]
+        ]
+        heads = ("h", *others, *(name.replace("_", " ") for name in SWEPT))
+        print_table("In other settings", heads, swept, right=(0, *range(len(others) + 1, len(heads))))
     checks = [(check["model"], "holds" if check["passed"] else "FAILS") for check in content["verification"]["checks"]]
     print_table("Checked on the released values", ("requirement", "result"), checks)
     print_text(f"{len(content['steps'])} refinements, {content['classes']:,} classes\nwritten: {output}")

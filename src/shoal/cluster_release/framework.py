@@ -13,7 +13,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -21,8 +23,9 @@ from shoal.algorithms.base import Algorithm, Clustering
 from shoal.cluster_release.cut import grown_taxonomies, released_cut, with_half_open_intervals
 from shoal.cluster_release.result import ClusterRelease
 from shoal.cluster_release.settings import ClusterSettings, at_threshold
-from shoal.cluster_release.sweep import quality_at
+from shoal.cluster_release.sweep import Case, quality_of
 from shoal.encode.encoded_table import EncodedColumn
+from shoal.errors import Problem
 from shoal.evaluation.usefulness.clustering.agreement import compare_clusterings
 from shoal.evaluation.usefulness.clustering.clusterers import Clusterer, Labels
 from shoal.evaluation.usefulness.clustering.comparison import cluster_table
@@ -46,12 +49,20 @@ def publish_clusters(
 
     `details` is a place for cut, taxonomies, steps and scores, as JSON.
     """
-    problems = (*draft.problems, *settings.problems())
+    problems = (*draft.problems, *settings.problems(), *_modes_problems(draft, settings))
     draft = replace(draft, problems=tuple(dict.fromkeys(problems)), described=settings.cluster_on or ())
     purpose = ForClusterAnalysis(settings, details)
     result = make_release(draft, read, watch, purpose)
     assert purpose.found is not None
     return replace(purpose.found, result=result)
+
+
+def _modes_problems(draft: Draft, settings: ClusterSettings) -> list[Problem]:
+    """Only an algorithm with modes can be swept over them."""
+    if not settings.swept.modes or draft.algorithm is None or _has(draft.algorithm, "mode"):
+        return []
+    message = f"algorithm '{draft.algorithm.name}' has no modes to sweep"
+    return [Problem("bad-option", message, hint="leave them out, or mask with tdr")]
 
 
 class ForClusterAnalysis(Purpose):
@@ -70,7 +81,7 @@ class ForClusterAnalysis(Purpose):
         columns = self._columns(prepared)
         self._domains = prepared.plan.domains(prepared.frame, columns)
         self._labels = self._clusters_of(prepared.frame, prepared, self.settings.clusterer)
-        self._clustering = self._mask(prepared, prepared.requirement, watch)
+        self._clustering = self._mask(prepared, self._labels, prepared.requirement, watch)
         return self._clustering
 
     def finish(self, prepared: Prepared, released: pl.DataFrame) -> pl.DataFrame:
@@ -96,14 +107,7 @@ class ForClusterAnalysis(Purpose):
         labels, settings = self._labels, self.settings
         recipient = settings.recipient or settings.clusterer
 
-        def at(threshold: int) -> pl.DataFrame:
-            models = at_threshold(prepared.requirement.models, threshold, prepared.job.person)
-            return recoded(prepared, self._mask(prepared, Requirement.of(models), watch))
-
-        def cluster_again(table: pl.DataFrame) -> Labels:
-            return self._clusters_of(table, prepared, recipient)
-
-        masked_labels = cluster_again(released)
+        masked_labels = self._clusters_of(released, prepared, recipient)
         taxonomies = grown_taxonomies(self._clustering, prepared.codebook, settings.interval_text, settings.ranges)
         return ClusterRelease(
             result=result,
@@ -112,7 +116,7 @@ class ForClusterAnalysis(Purpose):
             comparison=compare_clusterings(labels, masked_labels),
             cut=released_cut(released, prepared.job.quasi),
             taxonomies=taxonomies,
-            sweep=quality_at(settings.sweep, at, cluster_again, labels, watch.progress),
+            sweep=self._swept(prepared, watch),
             hierarchies={
                 name: [tree.path(leaf) for leaf in range(len(tree.leaves))]
                 for name, tree in prepared.plan.hierarchies.items()
@@ -120,26 +124,51 @@ class ForClusterAnalysis(Purpose):
             },
         )
 
+    def _swept(self, prepared: Prepared, watch: Watch) -> list[dict[str, Any]]:
+        """The quality in other settings; what the release has is kept where a case says nothing."""
+        settings = self.settings
+        recipient = settings.recipient or settings.clusterer
+
+        @cache
+        def labels_of(clusterer: str | None, clusters: int | None) -> Labels:
+            if clusterer is None and clusters is None:
+                assert self._labels is not None
+                return self._labels
+            return self._clusters_of(prepared.frame, prepared, clusterer or settings.clusterer, clusters)
+
+        def masked(case: Case) -> pl.DataFrame:
+            models = at_threshold(prepared.requirement.models, case.h, prepared.job.person)
+            labels = labels_of(case.clusterer, case.clusters)
+            return recoded(prepared, self._mask(in_mode(prepared, case.mode), labels, Requirement.of(models), watch))
+
+        def cluster_again(case: Case, table: pl.DataFrame) -> Labels:
+            return self._clusters_of(table, prepared, case.clusterer or recipient, case.clusters)
+
+        cases = settings.swept.cases(prepared.requirement.k)
+        labels = lambda case: labels_of(case.clusterer, case.clusters)  # noqa: E731
+        return quality_of(cases, labels, masked, cluster_again, watch.progress)
+
     def _columns(self, prepared: Prepared) -> tuple[str, ...]:
         if self.settings.cluster_on is not None:
             return self.settings.cluster_on
         dropped = set(prepared.plan.dropped)
         return tuple(name for name in prepared.frame.columns if name not in dropped)
 
-    def _clusters_of(self, frame: pl.DataFrame, prepared: Prepared, clusterer: str | Clusterer) -> Labels:
+    def _clusters_of(
+        self, frame: pl.DataFrame, prepared: Prepared, clusterer: str | Clusterer, clusters: int | None = None
+    ) -> Labels:
         return cluster_table(
             frame,
             self._domains,
             clusterer,
-            self.settings.clusters,
+            clusters or self.settings.clusters,
             seed=prepared.job.seed,
             columns=self._columns(prepared),
             encoding=self.settings.encoding,
         )
 
-    def _mask(self, prepared: Prepared, requirement: Requirement, watch: Watch) -> Clustering:
-        assert self._labels is not None
-        clustering = mask(prepared, self._labels, requirement, watch)
+    def _mask(self, prepared: Prepared, labels: Labels, requirement: Requirement, watch: Watch) -> Clustering:
+        clustering = mask(prepared, labels, requirement, watch)
         if self.settings.interval_text == "half-open":
             clustering = with_half_open_intervals(clustering, prepared.codebook, self.settings.ranges)
         return clustering
@@ -155,10 +184,22 @@ def mask(prepared: Prepared, labels: Labels, requirement: Requirement, watch: Wa
     )
 
 
+def in_mode(prepared: Prepared, mode: str | None) -> Prepared:
+    """The same with another mode of masking, if the algorithm has modes."""
+    if mode is None or not _has(prepared.algorithm, "mode"):
+        return prepared
+    changed = replace(prepared.algorithm, mode="auto" if mode == "information" else mode)  # type: ignore[call-arg]
+    return replace(prepared, algorithm=changed)
+
+
 def _guided_by(algorithm: Algorithm, column: str) -> Algorithm:
     """The algorithm with the clusters as its class, if it takes one."""
-    takes = any(item.name == "class_column" for item in fields(algorithm))
+    takes = _has(algorithm, "class_column")
     return replace(algorithm, class_column=column) if takes else algorithm  # type: ignore[call-arg]
+
+
+def _has(algorithm: Algorithm, parameter: str) -> bool:
+    return any(item.name == parameter for item in fields(algorithm))
 
 
 def _free_name(taken: Collection[str], mark: str) -> str:

@@ -11,7 +11,15 @@ from shoal.algorithms.registry import name_and_parameters
 from shoal.cluster_release.cut import Range
 from shoal.cluster_release.framework import publish_clusters
 from shoal.cluster_release.result import ClusterRelease
-from shoal.cluster_release.settings import ClusterSettings, Qids, masking_parameters, required_models, thresholds
+from shoal.cluster_release.settings import (
+    ClusterSettings,
+    Qids,
+    masking_parameters,
+    required_models,
+    split_rule_problems,
+    thresholds,
+)
+from shoal.cluster_release.sweep import Sweep
 from shoal.errors import InputError, Problem
 from shoal.evaluation.usefulness.clustering.clusterers import Clusterer
 from shoal.evaluation.usefulness.clustering.features import DEFAULT_ENCODING, Encoding
@@ -55,7 +63,8 @@ def publish_for_clustering(
     interval_text: str = "closed",
     ranges: Mapping[str, Range] | None = None,
     release_labels: bool = False,
-    sweep: Sequence[int] = (),
+    split_rule: str = "possible",
+    sweep: Sequence[int] | Sweep = (),
     seed: int = 0,
     threads: int | None = None,
     output: str | Path | None = None,
@@ -71,7 +80,9 @@ def publish_for_clustering(
     `masked_clusterer` is the recipient's if it is another one. `algorithm` masks with another algorithm than TDR, whose
     `mode` is information (guided by the clusters) or distort. Groups that break a model are mended as in every other
     release. `ranges` states the ends of domains for half-open intervals: {"age": (1, 99)}.
-    `sweep` are other thresholds (of every QID) for which only the quality is found out.
+    `split_rule` of TDR is `possible` (ours) or `paper`, which may choose splits that can never be done.
+    `sweep` are other thresholds (of every QID) for which only the quality is found out; a `Sweep` also has numbers of
+    clusters, clusterers and modes, and every combination is tried.
     The other settings are those of `shoal.anonymize`.
     """
     problems: list[Problem] = []
@@ -87,7 +98,7 @@ def publish_for_clustering(
         orders=orders or {},
         missing=as_tuple(missing),
         algorithm=name,
-        parameters={**masking_parameters(name, mode), **_without_class(parameters)},
+        parameters={**masking_parameters(name, mode, split_rule), **_without_class(parameters)},
         recoding=BY_TAXONOMY,
         seed=seed,
         threads=threads,
@@ -104,8 +115,9 @@ def publish_for_clustering(
         interval_text=interval_text,
         ranges=ranges or {},
         release_labels=release_labels,
-        sweep=tuple(sweep),
+        sweep=sweep if isinstance(sweep, Sweep) else tuple(sweep),
     )
+    problems += split_rule_problems(name, split_rule)
     wanted = required_models(h, qids, parsed(as_tuple(models), problems), problems)
     draft = resolve(job, wanted, problems)
     return publish_clusters(draft, lambda: frame_source(frame), settings, Watch(progress))
@@ -116,6 +128,7 @@ def publish_file(
     settings: ClusterSettings,
     *,
     mode: str = "information",
+    split_rule: str = "possible",
     details: Path | None = None,
     charts: Path | None = None,
     earlier: Sequence[Problem] = (),
@@ -126,7 +139,7 @@ def publish_file(
     The job's k holds for all quasi-identifiers together, besides the QIDs among its models. It is 50 if neither it nor
     a model that counts records or persons is given.
     """
-    problems = list(earlier)
+    problems = [*earlier, *split_rule_problems(job.algorithm, split_rule)]
     h, qids, others = thresholds(job.k, job.quasi, parsed(job.models, problems))
     wanted = required_models(h, qids, others, problems)
     if job.output is None:
@@ -140,7 +153,7 @@ def publish_file(
             "k": None,
             "models": (),
             "recoding": BY_TAXONOMY,
-            "parameters": {**masking_parameters(job.algorithm, mode), **job.parameters},
+            "parameters": {**masking_parameters(job.algorithm, mode, split_rule), **job.parameters},
         }
     )
     read = begin_reading(masking)

@@ -55,11 +55,17 @@ def cluster_charts(content: Dict) -> dict[str, dict[str, Any]]:
 def sweep_records(content: Dict) -> list[dict[str, Any]]:
     series = (("f_measure", "overall F-measure"), ("match_point", "match point"))
     return [
-        {"h": row["h"], "value": row[name], "series": title}
+        {"h": row["h"], "value": row[name], "series": ", ".join([title, *_swept_settings(row)])}
         for row in content.get("sweep", ())
         if "error" not in row
         for name, title in series
     ]
+
+
+def _swept_settings(row: Dict) -> list[str]:
+    """What else is swept besides the threshold, in words."""
+    clusters = [f"{row['clusters']} clusters"] if "clusters" in row else []
+    return [*clusters, *(str(row[name]) for name in ("clusterer", "mode") if name in row)]
 
 
 def grown(content: Dict) -> dict[str, list[dict[str, Any]]]:
@@ -105,18 +111,19 @@ def _sweep(page: Page, content: Dict) -> str:
         return ""
     rows = []
     for row in swept:
+        settings = [count(row["h"]), ", ".join(_swept_settings(row))]
         if "error" in row:
-            rows.append([count(row["h"]), "not possible", "", ""])
+            rows.append([*settings, "not possible", "", ""])
         else:
-            rows.append([count(row["h"]), *(f"{row[name]:.4f}" for name, _, _ in MEASURES[:3])])
+            rows.append([*settings, *(f"{row[name]:.4f}" for name, _, _ in MEASURES[:3])])
     records = sweep_records(content)
     parts = []
     if records:
         spec = quality_against_h(records, "agreement with the raw clusters")
         parts.append(page.chart(spec, "Agreement of raw and released clusters over the threshold h; 1 is full."))
-    parts.append(table(["h", *(title for _, title, _ in MEASURES[:3])], rows, (1, 2, 3)))
+    parts.append(table(["h", "settings", *(title for _, title, _ in MEASURES[:3])], rows, (2, 3, 4)))
     intro = (
-        "The same table masked with other thresholds: what a larger h, records that every group has at least, costs "
+        "The same table masked in other settings: what a larger h, records that every group has at least, costs "
         "in clusters. These tables were not released."
     )
     return section("Other thresholds", intro, *parts)

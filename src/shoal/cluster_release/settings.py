@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from shoal.cluster_release.cut import Range
-from shoal.errors import Problem
-from shoal.evaluation.usefulness.clustering.clusterers import Clusterer
+from shoal.cluster_release.sweep import MODES, Sweep
+from shoal.errors import Problem, did_you_mean
+from shoal.evaluation.usefulness.clustering.clusterers import CLUSTERERS, Clusterer
 from shoal.evaluation.usefulness.clustering.features import DEFAULT_ENCODING, Encoding
 from shoal.models.base import Model
 from shoal.models.k_anonymity import KAnonymity
@@ -16,6 +17,7 @@ from shoal.models.linkage import Qid
 from shoal.tables.schema import as_names
 
 INTERVAL_TEXTS = ("closed", "half-open")
+SPLIT_RULES = ("possible", "paper")
 DEFAULT_THRESHOLD = 50
 Qids = Sequence[tuple[Sequence[str], int]]
 
@@ -32,15 +34,29 @@ class ClusterSettings:
     interval_text: str = "closed"
     ranges: Mapping[str, Range] = field(default_factory=dict)  # ends of domains for half-open intervals
     release_labels: bool = False
-    sweep: tuple[int, ...] = ()  # other thresholds for which only the quality is found out
+    sweep: tuple[int, ...] | Sweep = ()  # other thresholds (or more) for which only the quality is found out
+
+    @property
+    def swept(self) -> Sweep:
+        return self.sweep if isinstance(self.sweep, Sweep) else Sweep(self.sweep)
 
     def problems(self) -> list[Problem]:
         problems = []
         if self.interval_text not in INTERVAL_TEXTS:
             message = f"intervals can be written {' or '.join(INTERVAL_TEXTS)}, not '{self.interval_text}'"
             problems.append(Problem("unknown-interval-text", message))
-        if any(h < 2 for h in self.sweep):
+        if any(h < 2 for h in self.swept.thresholds):
             problems.append(Problem("bad-threshold", "every threshold of a sweep must be at least 2"))
+        if any(clusters < 1 for clusters in self.swept.clusters):
+            problems.append(Problem("bad-clusters", "every number of clusters of a sweep must be at least 1"))
+        for what, given, known in (
+            ("clusterer", self.swept.clusterers, CLUSTERERS),
+            ("mode", self.swept.modes, MODES),
+        ):
+            for name in given:
+                if name not in known:
+                    message, hint = f"there is no {what} '{name}' to sweep", did_you_mean(name, known)
+                    problems.append(Problem(f"unknown-{what}", message, hint=hint))
         return problems
 
 
@@ -89,6 +105,22 @@ def at_threshold(models: Sequence[Model], threshold: int, person: str | None) ->
     return changed if any(is_size(model) for model in models) else (KAnonymity(threshold, person), *models)
 
 
-def masking_parameters(algorithm: str, mode: str) -> dict[str, str]:
-    """TDR is guided by the clusters, which are its class, unless another mode is asked for."""
-    return {} if algorithm != "tdr" or mode == "information" else {"mode": mode}
+def masking_parameters(algorithm: str, mode: str, split_rule: str = "possible") -> dict[str, Any]:
+    """TDR is guided by the clusters, which are its class, unless another mode is asked for.
+
+    Its split rule is ours (only splits that are possible), or that of the paper.
+    """
+    if algorithm != "tdr":
+        return {}
+    parameters: dict[str, Any] = {} if mode == "information" else {"mode": mode}
+    return parameters if split_rule == "possible" else {**parameters, "possible_splits": False}
+
+
+def split_rule_problems(algorithm: str, split_rule: str) -> list[Problem]:
+    if split_rule not in SPLIT_RULES:
+        message = f"there is no split rule '{split_rule}'"
+        return [Problem("unknown-split-rule", message, hint=did_you_mean(split_rule, SPLIT_RULES))]
+    if algorithm != "tdr" and split_rule != "possible":
+        message = f"the split rule is one of 'tdr'; '{algorithm}' has none"
+        return [Problem("bad-option", message, hint="leave it out, or mask with tdr")]
+    return []
