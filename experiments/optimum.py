@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from experiments.census import boxes_loss, groups_loss, range_costs
 from experiments.common import Finding, append_row, save_chart, waiting_cases
-from experiments.distortion import write_page
+from experiments.pages import write_page
 from shoal.algorithms.base import Context
 from shoal.algorithms.registry import algorithm_class, algorithm_names, make_algorithm
 from shoal.encode.encoded_table import EncodedTable, Kind
