@@ -218,7 +218,7 @@ def test_everything_suppressed_is_shown(shoal, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("a,b\n" + "".join(f"x{n},y{n}\n" for n in range(4)))
     made = shoal("anonymize", "few.csv", "-o", "out.csv", "--quasi", "a,b", "-k", "4", "--suppression-limit", "1")
     assert made.code == 0, made.err
-    assert "Smallest group (k reached)                 -" in made.out
+    assert "Smallest group (k reached) -" in " ".join(made.out.split())
     assert (tmp_path / "out.csv").read_text() == "a,b\n" + "*,*\n" * 4
 
 
@@ -267,7 +267,7 @@ def test_no_verb_overwrites_what_it_reads(shoal, people: Path, tmp_path: Path) -
     ):
         outcome = shoal(*arguments, *common)
         assert (outcome.code, outcome.reasons) == (2, {"output-is-input"}), outcome.err
-    outcome = shoal("cluster-release", people, "-o", "out.xlsx", "--quasi", "age", "--sweep", "x", "--json")
+    outcome = shoal("cluster-release", people, "-o", "out.json", "--quasi", "age", "--sweep", "x", "--json")
     assert (outcome.code, outcome.reasons) == (2, {"unknown-format", "bad-option"})
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 

@@ -201,6 +201,8 @@ def _choose_reading(case: Case, random: Random) -> None:
             _give_meaning(case, name, column, random)
         elif draw < 0.42:
             settings.setdefault("scales", {})[name] = random.choice(["category", "decimal", "integer", "date"])
+        elif column["kind"] == "category" and column["ordered"]:  # in pandas the type says so; here it is said for all
+            settings.setdefault("orders", {})[name] = list(column["categories"])
 
 
 def _give_meaning(case: Case, name: str, column: Column, random: Random) -> None:

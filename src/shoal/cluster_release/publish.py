@@ -23,9 +23,10 @@ from shoal.cluster_release.sweep import Sweep
 from shoal.errors import InputError, Problem
 from shoal.evaluation.usefulness.clustering.clusterers import Clusterer
 from shoal.evaluation.usefulness.clustering.features import DEFAULT_ENCODING, Encoding
+from shoal.job.checks import input_files
 from shoal.job.draft import resolve
 from shoal.job.job import Job, as_tuple
-from shoal.models.base import Model
+from shoal.models.base import Model, Requirement
 from shoal.models.registry import parse_model
 from shoal.pipeline.sources import begin_reading, frame_source
 from shoal.progress import ProgressCallback, Watch, silent
@@ -144,7 +145,7 @@ def publish_file(
     wanted = required_models(h, qids, others, problems)
     if job.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
-    problems += check_outputs((details,), (job.input,))
+    problems += check_outputs((details,), input_files(job, Requirement.of(wanted)))
     problems += check_different((job.output, job.certificate, job.report, details, charts))
     if charts is not None:
         problems += check_pictures(charts)

@@ -54,7 +54,7 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
 
 def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
     """What speaks against the places and the format of the outputs."""
-    problems = check_outputs((job.output, job.certificate, job.report, job.prices), _input_files(job, requirement))
+    problems = check_outputs((job.output, job.certificate, job.report, job.prices), input_files(job, requirement))
     if job.output is not None:
         try:
             format_to_write(job.output)
@@ -63,7 +63,7 @@ def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]
     return problems
 
 
-def _input_files(job: Job, requirement: Requirement | None) -> list[Path]:
+def input_files(job: Job, requirement: Requirement | None) -> list[Path]:
     """Every file that the job reads: the table, the population, and the hierarchies that are files."""
     trees = [Path(spec) for spec in hierarchy_specs(job, requirement, []).values() if isinstance(spec, str | Path)]
     return [path for path in (job.input, job.population, *trees) if path is not None]

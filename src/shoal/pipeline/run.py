@@ -73,6 +73,5 @@ def make_release(draft: Draft, read: ReadSource, watch: Watch, purpose: Purpose 
     with watch.stage("recode"):
         released = purpose.finish(prepared, recoded(prepared, clustering))
         watch.show("recode", released)
-    return publish(
-        prepared, clustering, released, purpose, places_of(draft.job), watch
-    )  # stage, verify, evaluate, commit
+    places = {**places_of(draft.job), **purpose.places}
+    return publish(prepared, clustering, released, purpose, places, watch)  # stage, verify, evaluate, commit
