@@ -6,7 +6,7 @@ JOBS ?= 20000
 ANONYMETER ?= .venv-anonymeter
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test check fuzz docs dist lock bench scaling experiments clean
+.PHONY: demo serve test check fuzz docs dist lock bench scaling experiments screenshots clean
 
 demo: $(VENV)/.demo
 	$(BIN)/shoal demo
@@ -54,6 +54,9 @@ bench-scale: $(VENV)/.dev
 
 experiments: $(VENV)/.dev
 	$(BIN)/python -m experiments.run
+
+screenshots: $(VENV)/.dev
+	$(BIN)/python tools/screenshots.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Shoal needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'

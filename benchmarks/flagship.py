@@ -45,7 +45,7 @@ COLUMNS = ("variant", "k", "effort", "GCP", "target", "bound", "above", "seconds
 def measure(table: Path, folder: Path, variant: str, k: int, effort: str) -> dict[str, Any]:
     """One whole run: loss, bound and cost."""
     command = shoal_command("anonymize", table, "-o", table.with_name("release.csv"), "--quasi", QUASI, "-k", str(k))
-    command += ["--effort", effort, "--json"]
+    command += ["--keep-rest", "--effort", effort, "--json"]
     if variant == "hier":
         command += ["--hierarchies", str(folder / "adult" / "hierarchies")]
     cost = run_measured(command)

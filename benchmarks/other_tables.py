@@ -71,6 +71,7 @@ def run_case(folder: Path, case: Case, k: int, algorithm: str, **settings: Any) 
     result = shoal.anonymize(
         frame,
         quasi=case.quasi or tuple(frame.columns),
+        drop_rest=True,
         k=k,
         algorithm=algorithm,
         hierarchies=str(trees) if trees.is_dir() else None,

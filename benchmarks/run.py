@@ -62,7 +62,7 @@ def bench_in_turns(
 
 def bench_shoal(table: Path, folder: Path, out: Path, algorithm: str, k: int) -> dict[str, Any]:
     command = shoal_command(
-        *("anonymize", table, "-o", out, "--quasi", ",".join(ADULT_QUASI), "-k", str(k), "--json"),
+        *("anonymize", table, "-o", out, "--quasi", ",".join(ADULT_QUASI), "-k", str(k), "--json", "--keep-rest"),
         *("--hierarchies", folder / "adult" / "hierarchies", "--algorithm", algorithm),
     )
     cost = run_measured(command)

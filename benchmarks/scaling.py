@@ -97,6 +97,7 @@ def one_run(scratch: Path, folder: Path, name: str, k: int, limit: float) -> Row
         "input": "table.csv",
         "output": "out.csv",
         "quasi": list(ADULT_QUASI),
+        "keep_rest": True,
         "class": CLASS,
         "k": k,
         "hierarchies": str(folder.resolve() / "adult" / "hierarchies"),

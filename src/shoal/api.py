@@ -12,6 +12,7 @@ from shoal.cluster_release.publish import publish_for_clustering as publish_for_
 from shoal.errors import InputError, Problem
 from shoal.job.job import Job, Recoding, Scheme, as_tuple
 from shoal.models.base import Model
+from shoal.pipeline.earlier import keep_classes
 from shoal.pipeline.result import Result
 from shoal.pipeline.run import run as run
 from shoal.pipeline.run import run_frame
@@ -30,6 +31,10 @@ def anonymize(
     k: int | None = None,
     sensitive: Sequence[str] | str = (),
     identifiers: Sequence[str] | str = (),
+    keep: Sequence[str] | str = (),
+    keep_rest: bool = False,
+    drop_rest: bool = False,
+    allow: Sequence[str] | str = (),
     class_column: str | None = None,
     person: str | None = None,
     population: str | Path | None = None,
@@ -54,21 +59,35 @@ def anonymize(
     certificate: str | Path | None = None,
     report: str | Path | None = None,
     prices: str | Path | None = None,
+    order: Literal["released", "input"] = "released",
+    key: str | Path | None = None,
+    earlier: Sequence[Any] = (),
+    earlier_original: Any = None,
+    person_key: Sequence[str] | str = (),
+    new_values: Literal["refuse", "root"] = "refuse",
     progress: ProgressCallback = silent,
     watch: Watch | None = None,
 ) -> Result:
     """Anonymize a pandas or polars frame or a pyarrow table.
 
-    `quasi` columns are generalized until every record shares its values with at least k - 1 others, `identifiers`
-    are dropped, all else is kept; the index of a pandas frame is not released. `models` may be objects
-    (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies` maps columns to hierarchies (files, nested
-    dicts, builders) or names a folder of files. `scales`, `orders` and `missing` say how columns are to be read,
-    `priorities` (weights, or names in order) what to keep most, `recoding` and `recodings` how groups are released.
-    `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of the hierarchy, and not at all).
-    With `suppressed="drop"` suppressed records are left out instead of released as `*`.
-    `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`,
-    `report` and `prices` (what proves the lower bound) are written if they are named. `watch` is progress, trace
-    and the wish to stop in one object.
+    `quasi` columns are generalized until every record shares its values with at least k - 1 others, `identifiers` are
+    dropped, `sensitive` and `keep` are published as they are. Every other column needs a word: `keep_rest=True` or
+    `drop_rest=True`. A kept column that tells who somebody is has to be named in `allow` too. The index of a pandas
+    frame is not released. `models` may be objects (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies`
+    maps columns to hierarchies (files, nested dicts, builders) or names a folder of files. `scales`, `orders` and
+    `missing` say how columns are to be read, `priorities` (weights, or names in order) what to keep most, `recoding`
+    and `recodings` how groups are released. `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of
+    the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. With `suppressed="drop"`
+    suppressed records are left out instead of released as `*`. `class_column` is a label to keep predictable; with
+    `person`, k counts persons. The files `output`, `certificate`, `report` and `prices` (what proves the lower bound)
+    are written if they are named; the rows of a file are sorted by their released values, unless `order` is "input",
+    and `key` is a private file that tells which is which. `watch` is progress, trace and the wish to stop in one
+    object.
+
+    `earlier` are frames of releases of the same people, the earliest first: the new one is made so that all of them
+    hold together (docs/several_releases.md). `earlier_original`, the frame behind the last of them, tells who is new;
+    `person_key` are columns that tell persons apart in both. `new_values="root"` puts values that a hierarchy lacks
+    right below its root.
 
     The result's `release` is the kind of frame that came in, in the same row order; the input is untouched.
     """
@@ -83,6 +102,10 @@ def anonymize(
         k=k,
         sensitive=as_tuple(sensitive),
         identifiers=as_tuple(identifiers),
+        keep=as_tuple(keep),
+        keep_rest=keep_rest,
+        drop_rest=drop_rest,
+        allow=as_tuple(allow),
         class_column=class_column,
         person=person,
         population=population,
@@ -107,9 +130,14 @@ def anonymize(
         certificate=certificate,
         report=report,
         prices=prices,
+        order=order,
+        key=key,
+        person_key=as_tuple(person_key),
+        new_values=new_values,
     )
     objects = tuple(model for model in given if isinstance(model, Model))
-    return run_frame(job, frame, models=objects, watch=watch or Watch(progress))
+    purpose = keep_classes(earlier, earlier_original, job.person_key) if len(earlier) else None
+    return run_frame(job, frame, models=objects, watch=watch or Watch(progress), purpose=purpose)
 
 
 def _orders_of(frame: Any, columns: Sequence[str], *decided: Any) -> dict[str, list[str]]:
@@ -141,10 +169,14 @@ def evaluate(
     priorities: Mapping[str, float] | Sequence[str] | None = None,
     certificate: Mapping[str, Any] | None = None,
     beta: float = 1.0,
+    key: str | Path | None = None,
     seed: int = 0,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
-    """Loss, risk and usefulness of any release of a frame, ours or another tool's; rows must be in the same order.
+    """Loss, risk and usefulness of any release of a frame, ours or another tool's.
+
+    Rows are compared one by one if they belong together: they do in `result.release` and in most tools' releases; a
+    file of ours is sorted by its values, and its private `key` tells which row is which.
 
     What is not given is taken from the `certificate` of our own release, if that is given, or found out: without
     `quasi` every common column that differs is a quasi-identifier. `beta` is the exponent of the height weights of
@@ -180,7 +212,14 @@ def evaluate(
         parts=PARTS if class_column is not None else tuple(part for part in PARTS if part != "models"),
     )
     frames = [to_polars(frame)[0] for frame in (original, release)]
-    return evaluate_frames(*frames, job=job, options=options, certificate=certificate, progress=progress)
+    return evaluate_frames(
+        *frames,
+        job=job,
+        options=options,
+        certificate=certificate,
+        key=Path(key) if key is not None else None,
+        progress=progress,
+    )
 
 
 def inspect(

@@ -11,12 +11,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`fraction` of `stage` is done; `loss` is the loss reached so far, where the stage knows it."""
+    """`fraction` of `stage` is done; `loss` is the loss reached so far, where the stage knows it.
+
+    An event with a `bound` tells that no release can lose less, and nothing else: it may come from another thread.
+    """
 
     stage: str
     fraction: float
     loss: float | None = None
     note: str | None = None
+    bound: float | None = None
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -47,6 +47,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         k: int = 5,
         sensitive: Sequence[str] = (),
         identifiers: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        keep_rest: bool = False,
+        drop_rest: bool = False,
+        allow: Sequence[str] = (),
         models: Sequence[Any] = (),
         hierarchies: Mapping[str, Any] | None = None,
         suppression_limit: float = 0.0,
@@ -59,6 +63,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.k = k
         self.sensitive = sensitive
         self.identifiers = identifiers
+        self.keep = keep
+        self.keep_rest = keep_rest
+        self.drop_rest = drop_rest
+        self.allow = allow
         self.models = models
         self.hierarchies = hierarchies
         self.suppression_limit = suppression_limit
@@ -87,19 +95,25 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The names of the released columns."""
         check_is_fitted(self)
         dropped = set(self.identifiers)
+        if self.drop_rest and self.quasi is not None:
+            dropped |= set(self.columns_) - {*self.quasi, *self.sensitive, *self.keep}
         return np.asarray([name for name in self.columns_ if name not in dropped], dtype=object)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
 
     def _settings(self, frame: Any) -> dict[str, Any]:
-        others = {*self.sensitive, *self.identifiers}
+        others = {*self.sensitive, *self.identifiers, *self.keep}
         quasi = [name for name in self.columns_ if name not in others] if self.quasi is None else list(self.quasi)
         return {
             "quasi": quasi,
             "k": self.k,
             "sensitive": list(self.sensitive),
             "identifiers": list(self.identifiers),
+            "keep": list(self.keep),
+            "keep_rest": self.keep_rest,
+            "drop_rest": self.drop_rest,
+            "allow": list(self.allow),
             "models": list(self.models),
             "hierarchies": self.hierarchies,
             "suppression_limit": self.suppression_limit,

@@ -145,7 +145,7 @@ def test_bad_input(case: str, shoal, people: Path, tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("an older release")
     arguments = prepare(tmp_path, people)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    outcome = shoal("anonymize", *arguments)
+    outcome = shoal("anonymize", "--drop-rest", *arguments)
     assert outcome.code == code, outcome.err
     assert reasons <= outcome.reasons
     assert "Traceback" not in outcome.err
@@ -155,7 +155,19 @@ def test_bad_input(case: str, shoal, people: Path, tmp_path: Path) -> None:
 
 def test_all_problems_at_once(shoal, people: Path) -> None:
     outcome = shoal(
-        *("anonymize", people, "-o", "nowhere/out.csv", "--quasi", "agee,zip", "--sensitive", "zip", "-k", "x"),
+        *(
+            "anonymize",
+            people,
+            "--drop-rest",
+            "-o",
+            "nowhere/out.csv",
+            "--quasi",
+            "agee,zip",
+            "--sensitive",
+            "zip",
+            "-k",
+            "x",
+        ),
         *("--algorithm", "magic", "--model", "odd:1", "--json"),
     )
     assert outcome.code == 2
@@ -172,7 +184,7 @@ def test_output_folder_not_writable(shoal, people: Path, tmp_path: Path) -> None
         target: Path = Path("/proc/out.csv")  # nobody can write there, not even root
     else:
         target = locked / "out.csv"
-    outcome = shoal("anonymize", people, "-o", target, *BASE)
+    outcome = shoal("anonymize", people, "--drop-rest", "-o", target, *BASE)
     assert outcome.code == 2
     assert outcome.reasons & {"not-writable", "no-such-folder"}
 
@@ -180,6 +192,6 @@ def test_output_folder_not_writable(shoal, people: Path, tmp_path: Path) -> None
 def test_nan_is_missing(shoal, tmp_path: Path) -> None:
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"age,x\n" + b"NaN,1\n" * 3 + b"30,2\n" * 4 + b"31,3\n" * 3))
-    outcome = shoal("anonymize", path, "-o", "out.csv", "--quasi", "age", "-k", "3", "--json")
+    outcome = shoal("anonymize", path, "--drop-rest", "-o", "out.csv", "--quasi", "age", "-k", "3", "--json")
     assert outcome.code == 0, outcome.err
     assert outcome.json["certificate"]["missing"]["cells"] == {"age": 3}

@@ -29,13 +29,13 @@ def test_demo(shoal, tmp_path: Path) -> None:
     report = (folder / "report.html").read_text()
     assert "<html" in report
     assert "http://" not in report.split("<script")[0]
-    again = shoal("anonymize", "--job", "shoal-demo/job.yaml", "-o", "again.csv", "--quiet")
+    again = shoal("anonymize", "--drop-rest", "--job", "shoal-demo/job.yaml", "-o", "again.csv", "--quiet")
     assert again.code == 0, again.err
     assert (tmp_path / "again.csv").read_bytes() == (folder / "release.csv").read_bytes()
 
 
 def test_evaluate_our_release(shoal, people: Path, tmp_path: Path) -> None:
-    made = shoal("anonymize", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--json")
+    made = shoal("anonymize", people, "--drop-rest", "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--json")
     found = shoal("evaluate", people, "out.csv", "--quasi", "age,zip,sex", "--report", "report.html", "--json")
     assert found.code == 0, found.err
     assert found.json["scores"]["totals"]["gcp"] == pytest.approx(made.json["metrics"]["gcp"])
@@ -97,6 +97,7 @@ def test_release_without_classes(shoal, people: Path, tmp_path: Path) -> None:
     arguments = (
         "anonymize",
         people,
+        "--drop-rest",
         "-o",
         "out.csv",
         "--quasi",
@@ -146,7 +147,19 @@ def test_cluster_release(shoal, people: Path, tmp_path: Path) -> None:
 
 
 def test_evaluate_with_control_certificate_and_charts(shoal, people: Path, tmp_path: Path) -> None:
-    made = shoal("anonymize", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--certificate", "c.json")
+    made = shoal(
+        "anonymize",
+        people,
+        "--drop-rest",
+        "-o",
+        "out.csv",
+        "--quasi",
+        "age,zip,sex",
+        "-k",
+        "5",
+        "--certificate",
+        "c.json",
+    )
     assert made.code == 0, made.err
     found = shoal(
         *("evaluate", people, "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--control", people, "--party", "age"),
@@ -199,7 +212,19 @@ def test_compare_all_leaves_out_what_cannot_take_the_models(
 
 def test_a_certificate_tells_how_the_risk_is_counted(shoal, people: Path, tmp_path: Path) -> None:
     made = shoal(
-        *("anonymize", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--certificate", "c.json"),
+        *(
+            "anonymize",
+            people,
+            "--drop-rest",
+            "-o",
+            "out.csv",
+            "--quasi",
+            "age,zip,sex",
+            "-k",
+            "5",
+            "--certificate",
+            "c.json",
+        ),
         *("--algorithm", "nonhomogeneous", "--json"),
     )
     assert made.code == 0, made.err
@@ -227,7 +252,7 @@ def test_an_option_of_the_file_leaves_the_others_of_the_job(shoal, tmp_path: Pat
     (tmp_path / "odd.csv").write_bytes(rows.encode("latin-1"))
     job = 'input: odd.csv\nquasi: [column_1]\nk: 2\ncsv: {delimiter: "|", header: false, encoding: utf-8}\n'
     (tmp_path / "job.yaml").write_text(job)
-    made = shoal("anonymize", "--job", "job.yaml", "--encoding", "latin-1", "-o", "out.csv", "--json")
+    made = shoal("anonymize", "--drop-rest", "--job", "job.yaml", "--encoding", "latin-1", "-o", "out.csv", "--json")
     assert made.code == 0, made.err
     csv_settings = made.json["certificate"]["job"]["csv"]
     assert csv_settings == {"delimiter": "|", "header": False, "encoding": "latin-1"}
@@ -267,7 +292,7 @@ def test_no_verb_overwrites_what_it_reads(shoal, people: Path, tmp_path: Path) -
     ):
         outcome = shoal(*arguments, *common)
         assert (outcome.code, outcome.reasons) == (2, {"output-is-input"}), outcome.err
-    outcome = shoal("cluster-release", people, "-o", "out.json", "--quasi", "age", "--sweep", "x", "--json")
+    outcome = shoal("cluster-release", people, "-o", "out.xlsx", "--quasi", "age", "--sweep", "x", "--json")
     assert (outcome.code, outcome.reasons) == (2, {"unknown-format", "bad-option"})
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -284,12 +309,26 @@ def test_no_verb_overwrites_what_it_reads(shoal, people: Path, tmp_path: Path) -
             {"same-output", "output-is-input"},
         ),
         (("evaluate", "people.csv", "--seed", "-1", "-k", "0"), {"bad-k", "bad-option"}),
-        (("anonymize", "-o", "o.csv", "-k", "5", "--scale", "age=integer,age=date"), {"bad-option"}),
+        (("anonymize", "--drop-rest", "-o", "o.csv", "-k", "5", "--scale", "age=integer,age=date"), {"bad-option"}),
         (
-            ("anonymize", "-o", "o.csv", "-k", "5", "--algorithm", "mondrian", "--parameter", "strict=["),
+            (
+                "anonymize",
+                "--drop-rest",
+                "-o",
+                "o.csv",
+                "-k",
+                "5",
+                "--algorithm",
+                "mondrian",
+                "--parameter",
+                "strict=[",
+            ),
             {"bad-parameter"},
         ),
-        (("anonymize", "-o", "o.csv", "-k", "5", "--algorithm", "cb", "--parameter", "rounds=2.5"), {"bad-parameter"}),
+        (
+            ("anonymize", "--drop-rest", "-o", "o.csv", "-k", "5", "--algorithm", "cb", "--parameter", "rounds=2.5"),
+            {"bad-parameter"},
+        ),
     ],
 )
 def test_what_would_be_ignored_is_refused(
@@ -304,7 +343,19 @@ def test_what_would_be_ignored_is_refused(
 
 
 def test_a_certificate_says_what_is_checked(shoal, people: Path, tmp_path: Path) -> None:
-    call = ("anonymize", people, "-o", "out.csv", "--quasi", "age,sex", "-k", "3", "--algorithm", "mondrian")
+    call = (
+        "anonymize",
+        people,
+        "--drop-rest",
+        "-o",
+        "out.csv",
+        "--quasi",
+        "age,sex",
+        "-k",
+        "3",
+        "--algorithm",
+        "mondrian",
+    )
     assert shoal(*call, "--certificate", "c.json").code == 0
     outcome = shoal("verify", "out.csv", "--certificate", "c.json", "-k", "50", "--quasi", "age,zip", "--json")
     assert outcome.code == 2
@@ -314,7 +365,7 @@ def test_a_certificate_says_what_is_checked(shoal, people: Path, tmp_path: Path)
 def test_an_option_of_csv_leaves_the_others_of_the_job_file(shoal, people: Path, tmp_path: Path) -> None:
     settings = {"input": "people.csv", "output": "out.csv", "quasi": ["age"], "k": 3, "csv": {"delimiter": ";"}}
     (tmp_path / "job.json").write_text(json.dumps(settings))
-    outcome = shoal("anonymize", "--job", "job.json", "--encoding", "utf-8", "--json")
+    outcome = shoal("anonymize", "--drop-rest", "--job", "job.json", "--encoding", "utf-8", "--json")
     assert (outcome.code, outcome.reasons) == (2, {"unknown-column"})  # under this delimiter there is one column only
     people.write_text(people.read_text().replace(",", ";"))
-    assert shoal("anonymize", "--job", "job.json", "--encoding", "utf-8", "--json").code == 0
+    assert shoal("anonymize", "--drop-rest", "--job", "job.json", "--encoding", "utf-8", "--json").code == 0

@@ -13,7 +13,9 @@ CALL = ("--quasi", "age,zip,sex", "-k", "4", "--json")
 def test_an_order_keeps_its_first_column_best(shoal, people: Path) -> None:
     losses = {}
     for order in ("age,zip,sex", "zip,sex,age"):
-        outcome = shoal("anonymize", people, "-o", "out.csv", *CALL, "--priority", order, "--certificate", "c.json")
+        outcome = shoal(
+            "anonymize", people, "--drop-rest", "-o", "out.csv", *CALL, "--priority", order, "--certificate", "c.json"
+        )
         assert outcome.code == 0, outcome.err
         assert outcome.json["certificate"]["job"]["priorities"] == order.split(",")
         losses[order[:3]] = outcome.json["per_attribute"]["age"]["gcp"]
@@ -21,7 +23,9 @@ def test_an_order_keeps_its_first_column_best(shoal, people: Path) -> None:
 
 
 def test_weights_still_work(shoal, people: Path) -> None:
-    outcome = shoal("anonymize", people, "-o", "out.csv", *CALL, "--priority", "age=1,zip=0.5", "--priority", "sex=0")
+    outcome = shoal(
+        "anonymize", people, "--drop-rest", "-o", "out.csv", *CALL, "--priority", "age=1,zip=0.5", "--priority", "sex=0"
+    )
     assert outcome.code == 0, outcome.err
     assert outcome.json["certificate"]["job"]["priorities"] == {"age": 1.0, "zip": 0.5, "sex": 0.0}
 
@@ -29,8 +33,8 @@ def test_weights_still_work(shoal, people: Path) -> None:
 def test_a_job_file_holds_an_order(shoal, people: Path, tmp_path: Path) -> None:
     job = {"input": "people.csv", "output": "a.csv", "quasi": ["age", "zip", "sex"], "k": 4, "priorities": ["zip"]}
     (tmp_path / "job.json").write_text(json.dumps(job))
-    assert shoal("anonymize", "--job", "job.json", "--quiet").code == 0
-    assert shoal("anonymize", people, "-o", "b.csv", *CALL, "--priority", "zip").code == 0
+    assert shoal("anonymize", "--drop-rest", "--job", "job.json", "--quiet").code == 0
+    assert shoal("anonymize", people, "--drop-rest", "-o", "b.csv", *CALL, "--priority", "zip").code == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
@@ -45,7 +49,7 @@ def test_a_job_file_holds_an_order(shoal, people: Path, tmp_path: Path) -> None:
     ],
 )
 def test_every_mistake_is_told_at_once(shoal, people: Path, verb: str, given: str, reasons: set[str]) -> None:
-    output = ("-o", "out.csv") if verb == "anonymize" else ("--algorithms", "mondrian")
+    output = ("--drop-rest", "-o", "out.csv") if verb == "anonymize" else ("--algorithms", "mondrian")
     outcome = shoal(verb, people, *output, *CALL, "--priority", given)
     assert outcome.code == 2
     assert outcome.reasons == reasons

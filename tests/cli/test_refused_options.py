@@ -139,13 +139,13 @@ ANONYMIZE = ("-o", "out.csv", "--quasi", "age,sex")
     ],
 )
 def test_anonymize(refused: Call, people: Path, options: tuple[str, ...], code: int, reasons: set[str]) -> None:
-    assert refused("anonymize", people, *options) == (code, reasons)
+    assert refused("anonymize", people, "--drop-rest", *options) == (code, reasons)
 
 
 @pytest.mark.parametrize("algorithm", ["tdr", "dbca-cm"])
 def test_a_class_column_that_is_not_there(refused: Call, people: Path, algorithm: str) -> None:
     options = ("--algorithm", algorithm, "--parameter", "class_column=0")
-    assert refused("anonymize", people, *ANONYMIZE, "-k", "5", *options)[0] == 2
+    assert refused("anonymize", people, "--drop-rest", *ANONYMIZE, "-k", "5", *options)[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_class_column_that_is_not_there(refused: Call, people: Path, algorithm
 )
 def test_job_files(refused: Call, people: Path, tmp_path: Path, content: str, reasons: set[str]) -> None:
     (tmp_path / "job.yaml").write_text(content)
-    assert refused("anonymize", people, "-o", "out.csv", "--job", "job.yaml") == (2, reasons)
+    assert refused("anonymize", people, "--drop-rest", "-o", "out.csv", "--job", "job.yaml") == (2, reasons)
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,7 @@ def test_cluster_release(
 
 def test_the_job_file_is_not_overwritten(refused: Call, people: Path, tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text("input: people.csv\nquasi: [age]\nk: 5\noutput: out.csv\n")
-    assert refused("anonymize", "--job", "job.yaml", "--report", "./job.yaml") == (2, {"output-is-input"})
+    assert refused("anonymize", "--drop-rest", "--job", "job.yaml", "--report", "./job.yaml") == (
+        2,
+        {"output-is-input"},
+    )

@@ -24,7 +24,7 @@ from shoal.pipeline.counted import release_by
 from shoal.progress import Watch
 from shoal.tables.formats.pieces import PieceSizes
 
-TINY = PieceSizes(rows=37, bytes=700, sample=1)
+TINY = PieceSizes(rows=37, bytes=700, sample=1, bucket=50)
 FORM = {"delimiter": ",", "quote": '"', "header": True}
 
 
@@ -57,6 +57,7 @@ JOBS: dict[str, dict[str, Any]] = {
     "weights": {"k": 6, "priorities": {"age": 2.0}, "objective": "distortion"},
     "squares": {"k": 5, "quasi": ("age", "income"), "objective": "squares", "recoding": "mean"},
     "cells": {"k": 5, "recoding": "cell-suppression", "missing": ("?",)},
+    "input order": {"k": 5, "order": "input"},
     "hierarchy": {
         "k": 5,
         "hierarchies": {"age": {"builder": "ranges", "width": 5, "levels": 3}},
@@ -76,7 +77,8 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 def make_job(folder: Path, ending: str, engine: str, **settings: Any) -> Job:
     roles = {"quasi": ("age", "town", "job"), "sensitive": ("illness",), "identifiers": ("name",)}
-    settings = {"effort": "low", **roles, **settings}
+    settings = {"effort": "low", **roles, "keep_rest": True, "allow": ("note", "income"), **settings}
+    settings["allow"] = tuple(name for name in settings["allow"] if name not in settings["quasi"])
     if ending == "csv":
         settings["csv"] = FORM
     return Job.make(
@@ -90,7 +92,15 @@ def make_job(folder: Path, ending: str, engine: str, **settings: Any) -> Job:
 
 def streamed(job: Job) -> shoal.Result:
     assert job.input is not None
-    return release_by(resolve(job), StreamEngine(job.input, job.csv_options(), sizes=TINY), Watch())
+    return release_by(resolve(job), tiny_engine(job), Watch())
+
+
+def tiny_engine(job: Job, most_rows: int | None = None) -> StreamEngine:
+    assert job.input is not None
+    assert job.output is not None
+    scratch = job.output.parent / "scratch"
+    scratch.mkdir(exist_ok=True)
+    return StreamEngine(job.input, job.csv_options(), scratch, most_rows, TINY)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +156,7 @@ def test_auto_decides_by_memory(tmp_path: Path) -> None:
         ({"report": "report.html"}, {"cannot-stream"}),
         ({"output": None}, {"cannot-stream"}),
         ({"output": "out.arrow"}, {"cannot-stream"}),
+        ({"key": "key.csv"}, {"cannot-stream"}),
         ({"quasi": ("age", "twon")}, {"unknown-column"}),
         ({"k": 1}, {"bad-k"}),
     ],
@@ -155,7 +166,7 @@ def test_what_cannot_be_done_is_told_before_any_work(
 ) -> None:
     write_table(people(1), tmp_path / "in.csv")
     monkeypatch.setattr(StreamEngine, "distinct", lambda *_: pytest.fail("records were read"))
-    for name in ("report", "output"):
+    for name in ("report", "output", "key"):
         if settings.get(name):
             settings = {**settings, name: tmp_path / settings[name]}
     base = make_job(tmp_path, "csv", "stream", k=5)
@@ -163,7 +174,7 @@ def test_what_cannot_be_done_is_told_before_any_work(
     with pytest.raises(InputError) as caught:
         shoal.run(job)
     assert {problem.reason for problem in caught.value.problems} == reasons
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.csv"]
 
 
 def test_what_the_data_forbid_leaves_no_file(tmp_path: Path) -> None:
@@ -174,11 +185,11 @@ def test_what_the_data_forbid_leaves_no_file(tmp_path: Path) -> None:
         shoal.run(make_job(tmp_path, "csv", "stream", k=3, models=("distinct-l:illness:9",)))
     job = make_job(tmp_path, "csv", "stream", k=5)
     assert job.input is not None
-    engine = StreamEngine(job.input, job.csv_options(), 20, TINY)
+    engine = tiny_engine(job, 20)
     with pytest.raises(InputError) as caught:
         release_by(resolve(job), engine, Watch())
     assert [problem.reason for problem in caught.value.problems] == ["too-many-distinct-rows"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.csv"]
 
 
 def test_an_input_that_changes_meanwhile_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +206,7 @@ def test_an_input_that_changes_meanwhile_is_noticed(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(StreamEngine, "distinct", count_and_change)
     with pytest.raises(shoal.errors.InternalError):
         streamed(job)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.csv"]
 
 
 def test_progress_tells_the_share_of_the_table(tmp_path: Path) -> None:
@@ -204,7 +215,7 @@ def test_progress_tells_the_share_of_the_table(tmp_path: Path) -> None:
     job = make_job(tmp_path, "csv", "stream", k=5)
     assert job.input is not None
     watch = Watch(lambda progress: seen.append((progress.stage, progress.fraction)))
-    release_by(resolve(job), StreamEngine(job.input, job.csv_options(), sizes=TINY), watch)
+    release_by(resolve(job), tiny_engine(job), watch)
     for stage in ("read", "write", "verify"):
         shares = [share for name, share in seen if name == stage]
         assert len(shares) > 5

@@ -45,6 +45,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "k": None,
         "quasi": ("age", "sex", "postcode", "occupation"),
         "models": ["qid:age+sex+postcode:10", "qid:age+occupation:5"],
+        "allow": ("admission_date", "cost"),
         "algorithm": "tdr",
     },
     "orders": {"orders": {"sex": ("female", "male")}},
@@ -73,7 +74,14 @@ def released(**settings: Any) -> pl.DataFrame:
             ("identifiers", "identifying"),
         )
     }
-    settings = {**named, "k": 5, "hierarchies": hospital_hierarchies(), **settings}
+    settings = {
+        **named,
+        "keep_rest": True,
+        "allow": ("cost",),
+        "k": 5,
+        "hierarchies": hospital_hierarchies(),
+        **settings,
+    }
     settings["sensitive"] = tuple(name for name in settings["sensitive"] if name not in settings["quasi"])
     settings["hierarchies"] = {
         name: spec

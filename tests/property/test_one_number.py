@@ -54,6 +54,7 @@ def random_job(random: np.random.Generator, folder: Path) -> dict[str, Any]:
         "input": str(folder / "people.csv"),
         "quasi": random.permutation(["age", "zip", "size", "born", "colour"])[: random.integers(2, 6)].tolist(),
         "sensitive": ["illness"],
+        "drop_rest": True,
         "k": int(random.integers(2, 5)),
         "missing": ["?"],
         "algorithm": str(random.choice(["mondrian", "shoal", "k-member"])),
@@ -84,15 +85,16 @@ def test_the_loss_is_one_number(seed: int, tmp_path: Path, capsys: pytest.Captur
     random_table(random, 60).write_csv(tmp_path / "people.csv")
     settings = random_job(random, tmp_path)
     paths = {name: tmp_path / f"{name}.{end}" for name, end in (("output", "csv"), ("certificate", "json"))}
-    job = Job.make(**settings, **paths, report=tmp_path / "report.html")
+    key = tmp_path / "key.csv"
+    job = Job.make(**settings, **paths, report=tmp_path / "report.html", key=key)
     job.save(tmp_path / "job.yaml")
     result = run(job)
     gcp = result.metrics["gcp"]
     certificate = json.loads(paths["certificate"].read_text())
     assert certificate["loss"]["gcp"] == gcp
-    assert run_task(job.model_copy(update={"output": None, "report": None, "certificate": None}), task(job), True)[
-        "gcp"
-    ] == pytest.approx(gcp, rel=1e-12)
+    assert run_task(
+        job.model_copy(update={"output": None, "report": None, "certificate": None, "key": None}), task(job), True
+    )["gcp"] == pytest.approx(gcp, rel=1e-12)
 
     report = (tmp_path / "report.html").read_text()
     assert "could not be read" not in report
@@ -105,7 +107,7 @@ def test_the_loss_is_one_number(seed: int, tmp_path: Path, capsys: pytest.Captur
     assert with_job["gcp"] == pytest.approx(gcp, rel=1e-12)
     if not settings["hierarchies"]:
         by_certificate = evaluated(
-            capsys, original, release, "--certificate", str(paths["certificate"]), "--missing", "?"
+            capsys, original, release, "--certificate", str(paths["certificate"]), "--missing", "?", "--key", str(key)
         )
         assert by_certificate["gcp"] == pytest.approx(gcp, rel=1e-12)
 

@@ -44,7 +44,7 @@ def test_what_holds_of_every_two_releases(
     second = release(people, widths[1], shift, hidden=hidden[1])
     quasi = ["age", "sex"]
     plain = check_together([first, second], quasi, 2)
-    strict = check_together([first, second], quasi, 2, "disease")
+    strict = check_together([first, second], quasi, 2, "disease", strict=True)
     real = check_together([first, second], quasi, 2, "disease", rows_known=True)
     for possible, known in zip(strict.checks, real.checks, strict=True):
         if known.smallest_anonymity is not None:  # a real victim is a possible one
@@ -59,5 +59,7 @@ def test_what_holds_of_every_two_releases(
     assert plain.checks[0].smallest_anonymity is not None
     assert 1 <= plain.checks[0].smallest_anonymity <= alone[0]
     assert plain.checks[0].smallest_anonymity == plain.checks[1].smallest_anonymity
-    shuffled = check_together([first.sample(fraction=1, shuffle=True, seed=1), second[::-1]], quasi, 2, "disease")
+    shuffled = check_together(
+        [first.sample(fraction=1, shuffle=True, seed=1), second[::-1]], quasi, 2, "disease", strict=True
+    )
     assert shuffled == strict

@@ -34,9 +34,9 @@ SETTINGS = {"quasi": ["age", "zip", "sex"], "identifiers": ["name"], "sensitive"
 
 
 def test_every_kind_of_frame_comes_back_as_it_came(people: pl.DataFrame) -> None:
-    as_polars = shoal.anonymize(people, **SETTINGS)
+    as_polars = shoal.anonymize(people, keep_rest=True, **SETTINGS)
     as_pandas = shoal.anonymize(people.to_pandas().set_index(np.arange(200) * 3), **SETTINGS)
-    as_arrow = shoal.anonymize(people.to_arrow(), **SETTINGS)
+    as_arrow = shoal.anonymize(people.to_arrow(), keep_rest=True, **SETTINGS)
     assert isinstance(as_polars.release, pl.DataFrame)
     assert isinstance(as_pandas.release, pd.DataFrame)
     assert isinstance(as_arrow.release, pa.Table)
@@ -61,15 +61,15 @@ def test_what_the_caller_gets_is_checked(kind: str, monkeypatch: pytest.MonkeyPa
     frame = pd.DataFrame({"q": values}, dtype=object if kind == "object" else float)
     given = pa.table({"q": values}) if kind == "arrow" else frame
     way_back = frames.ArrowRestore if kind == "arrow" else frames.PandasRestore
-    assert shoal.anonymize(given, quasi=["q"], k=2).release is not None
+    assert shoal.anonymize(given, keep_rest=True, quasi=["q"], k=2).release is not None
     monkeypatch.setattr(way_back, "restore", lambda self, frame, rows=None: self.original)
     with pytest.raises(VerificationError) as caught:
-        shoal.anonymize(given, quasi=["q"], k=2)
+        shoal.anonymize(given, keep_rest=True, quasi=["q"], k=2)
     assert [(problem.reason, problem.column) for problem in caught.value.problems] == [("check-failed", "q")]
 
 
 def test_result_holds_what_the_readme_says(people: pl.DataFrame) -> None:
-    result = shoal.anonymize(people, **SETTINGS, hierarchies={"zip": {"builder": "prefix"}})
+    result = shoal.anonymize(people, keep_rest=True, **SETTINGS, hierarchies={"zip": {"builder": "prefix"}})
     assert result.groups.shape == (200,)
     assert {"gcp", "ncp", "discernibility", "c_avg"} <= result.metrics.keys()
     assert result.certificate["records"] == {"input": 200, "released": 200, "suppressed": 0}
@@ -79,8 +79,8 @@ def test_result_holds_what_the_readme_says(people: pl.DataFrame) -> None:
 
 
 def test_models_as_objects_and_as_text(people: pl.DataFrame) -> None:
-    first = shoal.anonymize(people, **SETTINGS, models=[shoal.LDiversity(3, "disease")])
-    second = shoal.anonymize(people, **SETTINGS, models=["l-diversity:disease:3"])
+    first = shoal.anonymize(people, keep_rest=True, **SETTINGS, models=[shoal.LDiversity(3, "disease")])
+    second = shoal.anonymize(people, keep_rest=True, **SETTINGS, models=["l-diversity:disease:3"])
     assert first.release.equals(second.release)
     assert first.certificate["models"] == ["k-anonymity:5", "l-diversity:disease:3"]
     assert shoal.verify(first.release, quasi=SETTINGS["quasi"], k=5, models=["l-diversity:disease:3"]).passed
@@ -96,13 +96,13 @@ def test_verify_is_independent_of_how_it_was_made() -> None:
 
 def test_all_problems_at_once(people: pl.DataFrame) -> None:
     with pytest.raises(InputError) as caught:
-        shoal.anonymize(people, quasi=["agee", "zip"], sensitive=["zip"], k=1, algorithm="nope")
+        shoal.anonymize(people, keep_rest=True, quasi=["agee", "zip"], sensitive=["zip"], k=1, algorithm="nope")
     assert {"unknown-column", "two-roles", "bad-k", "unknown-algorithm"} <= set(caught.value.reasons)
 
 
 def test_too_few_records(people: pl.DataFrame) -> None:
     with pytest.raises(RequirementError):
-        shoal.anonymize(people.head(4), **SETTINGS)
+        shoal.anonymize(people.head(4), keep_rest=True, **SETTINGS)
 
 
 def test_job_round_trip(tmp_path: Path) -> None:
@@ -115,13 +115,13 @@ def test_job_round_trip(tmp_path: Path) -> None:
 
 
 def test_priorities_protect_what_matters(people: pl.DataFrame) -> None:
-    plain = shoal.anonymize(people, **SETTINGS, algorithm="k-member")
-    wanted = shoal.anonymize(people, **SETTINGS, algorithm="k-member", priorities={"age": 20.0})
+    plain = shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm="k-member")
+    wanted = shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm="k-member", priorities={"age": 20.0})
     assert wanted.per_attribute["age"]["gcp"] < plain.per_attribute["age"]["gcp"]
 
 
 def test_same_seed_same_release(people: pl.DataFrame) -> None:
-    runs = [shoal.anonymize(people, **SETTINGS, seed=4, threads=threads) for threads in (1, 2)]
+    runs = [shoal.anonymize(people, keep_rest=True, **SETTINGS, seed=4, threads=threads) for threads in (1, 2)]
     assert runs[0].release.equals(runs[1].release)
     assert runs[0].certificate == runs[1].certificate
 
@@ -158,12 +158,12 @@ def test_an_algorithm_object_runs_itself_or_nothing(people: pl.DataFrame) -> Non
 
     for algorithm in (Changed(), Own()):
         with pytest.raises(InputError) as refused:
-            shoal.anonymize(people, **SETTINGS, algorithm=algorithm, parameters={"strict": False})
+            shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm=algorithm, parameters={"strict": False})
         assert refused.value.reasons == ("unknown-algorithm", "bad-parameter")
-    given = shoal.anonymize(people, **SETTINGS, algorithm=Mondrian(strict=False))
-    named = shoal.anonymize(people, **SETTINGS, algorithm="mondrian", parameters={"strict": False})
+    given = shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm=Mondrian(strict=False))
+    named = shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm="mondrian", parameters={"strict": False})
     assert given.release.equals(named.release)
-    assert not given.release.equals(shoal.anonymize(people, **SETTINGS, algorithm="mondrian").release)
+    assert not given.release.equals(shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm="mondrian").release)
 
 
 def test_a_single_name_is_a_list_of_one(people: pl.DataFrame) -> None:
@@ -171,7 +171,7 @@ def test_a_single_name_is_a_list_of_one(people: pl.DataFrame) -> None:
     assert not shoal.verify(people, quasi="name", k=5).passed
     made = [
         shoal.publish_for_clustering(
-            people, quasi=quasi, identifiers=identifiers, cluster_on=clustered, clusters=2, h=5
+            people, drop_rest=True, quasi=quasi, identifiers=identifiers, cluster_on=clustered, clusters=2, h=5
         ).release
         for quasi, identifiers, clustered in (("age", "name", "age"), (["age"], ["name"], ["age"]))
     ]
@@ -182,18 +182,20 @@ def test_a_single_name_is_a_list_of_one(people: pl.DataFrame) -> None:
 def test_the_label_of_an_algorithm_object_is_read(people: pl.DataFrame) -> None:
     from shoal.algorithms.tdr.tdr import Tdr
 
-    given = shoal.anonymize(people, **SETTINGS, algorithm=Tdr(class_column="disease"))
-    named = shoal.anonymize(people, **SETTINGS, algorithm="tdr", class_column="disease")
+    given = shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm=Tdr(class_column="disease"))
+    named = shoal.anonymize(people, keep_rest=True, **SETTINGS, algorithm="tdr", class_column="disease")
     assert given.release.equals(named.release)
     assert given.certificate["job"]["class"] == "disease"
 
 
 def test_one_model_is_a_list_of_one(people: pl.DataFrame) -> None:
     settings = {**SETTINGS, "algorithm": "mondrian"}
-    wanted = shoal.anonymize(people, **settings, models=[shoal.LDiversity(2, "disease")]).certificate["checks"]
+    wanted = shoal.anonymize(people, keep_rest=True, **settings, models=[shoal.LDiversity(2, "disease")]).certificate[
+        "checks"
+    ]
     assert len(wanted) == 2
     for given in (shoal.LDiversity(2, "disease"), "l-diversity:disease:2"):
-        assert shoal.anonymize(people, **settings, models=given).certificate["checks"] == wanted
+        assert shoal.anonymize(people, keep_rest=True, **settings, models=given).certificate["checks"] == wanted
 
 
 def test_calls_that_cannot_be_meant(people: pl.DataFrame) -> None:
@@ -208,13 +210,15 @@ def test_calls_that_cannot_be_meant(people: pl.DataFrame) -> None:
     ]
     for changed, reason in calls:
         with pytest.raises(InputError) as caught:
-            shoal.anonymize(people, **{**SETTINGS, **changed})
+            shoal.anonymize(people, drop_rest=True, **{**SETTINGS, **changed})
         assert caught.value.reasons == (reason,)
 
 
 def test_the_verbs_of_the_command_line_are_functions(tmp_path: Path) -> None:
     people = pl.DataFrame({"age": [20 + n % 40 for n in range(60)], "zip": [str(10 + n % 7) for n in range(60)]})
-    made = shoal.anonymize(people, quasi=["age", "zip"], k=5, scales={"zip": "category"}, algorithm="mondrian")
+    made = shoal.anonymize(
+        people, keep_rest=True, quasi=["age", "zip"], k=5, scales={"zip": "category"}, algorithm="mondrian"
+    )
     found = shoal.evaluate(people, made.release, certificate=made.certificate)
     assert found.scores.totals["gcp"] == made.metrics["gcp"] == made.evaluate().scores.totals["gcp"]
     named = shoal.evaluate(people, made.release, quasi=["age", "zip"], scales={"zip": "category"})

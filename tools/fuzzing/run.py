@@ -110,10 +110,9 @@ def job_settings(case: Case, folder: Path) -> dict[str, Any]:
         path = folder / ("population.csv" if case["way"].get("input") == "csv" else "population.parquet")
         write_file(case["population"], path)
         settings["population"] = str(path)
-    if "keep_rest" in Job.model_fields:
-        settings["keep_rest"] = True
-    if "allow" in Job.model_fields:
-        settings["allow"] = [name for name in case["columns"] if name in ("kept", "s")]
+    settings["keep_rest"] = True
+    settings["allow"] = [name for name in case["columns"] if name in ("kept", "s")]
+    settings["order"] = "input"  # what is released is compared with the input, row by row
     return settings
 
 

@@ -49,6 +49,10 @@ class Context:
     def report(self, fraction: float, *, loss: float | None = None, note: str | None = None) -> None:
         self.progress(Progress("cluster", min(1.0, max(0.0, fraction)), loss, note))
 
+    def report_bound(self, bound: float) -> None:
+        """Tell that no release can lose less, as far as is known now."""
+        self.progress(Progress("bound", 1.0, bound=bound))
+
     def map(self, work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
         """`work` on every item, on all threads, answers in the order of the items. Kernels release the GIL."""
         pieces = list(items)

@@ -12,6 +12,7 @@ from shoal.cli import options
 from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
 from shoal.cli.quick import load_compiler, read_early
+from shoal.cli.together import print_together
 from shoal.errors import Problem
 from shoal.progress import Watch
 
@@ -27,12 +28,18 @@ def register(app: typer.Typer) -> None:
 
 
 def anonymize(
-    data: Annotated[Path | None, typer.Argument(help="the table: CSV, Parquet or Arrow")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="where the release goes")] = None,
+    data: Annotated[str | None, typer.Argument(help=options.TABLE_HELP)] = None,
+    output: Annotated[str | None, typer.Option("-o", "--output", help=options.OUTPUT_HELP)] = None,
+    query: Annotated[Path | None, typer.Option(help="a file with the query to read from the database")] = None,
+    replace: Annotated[bool | None, typer.Option("--replace", help="replace a table of a database")] = None,
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
     k: Annotated[str | None, typer.Option("-k", help="smallest number of records that look the same")] = None,
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns, kept", metavar="A,B")] = None,
     identifiers: Annotated[str | None, typer.Option(help="identifying columns, dropped", metavar="A,B")] = None,
+    keep: Annotated[str | None, typer.Option(help=options.KEEP_HELP, metavar="A,B")] = None,
+    keep_rest: Annotated[bool | None, typer.Option("--keep-rest", help=options.KEEP_REST_HELP)] = None,
+    drop_rest: Annotated[bool | None, typer.Option("--drop-rest", help=options.DROP_REST_HELP)] = None,
+    allow: Annotated[list[str] | None, typer.Option(help=options.ALLOW_HELP, metavar="A,B")] = None,
     class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
@@ -62,9 +69,23 @@ def anonymize(
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
     threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
     job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
+    before: Annotated[
+        list[Path] | None,
+        typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
+    ] = None,
+    before_original: Annotated[
+        Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
+    ] = None,
+    person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
+    series: Annotated[Path | None, typer.Option(help="keeps track of all releases (JSON), instead of --with")] = None,
+    new_values: Annotated[
+        str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
+    ] = None,
     certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
     report: Annotated[Path | None, typer.Option(help="where the report goes (HTML)")] = None,
     prices: Annotated[Path | None, typer.Option(help="where the proof of the lower bound goes (npz)")] = None,
+    order: Annotated[str | None, typer.Option(help=options.ORDER_HELP)] = None,
+    key: Annotated[Path | None, typer.Option(help=options.KEY_HELP)] = None,
     on_interrupt: Annotated[
         OnInterrupt,
         typer.Option(help="Ctrl-C while the search refines: release the best found so far, nothing, or ask"),
@@ -90,9 +111,15 @@ def anonymize(
     settings: dict[str, Any] = {
         "input": data,
         "output": output,
+        "query": query,
+        "replace": replace,
         "quasi": options.names(quasi),
         "sensitive": options.names(sensitive),
         "identifiers": options.names(identifiers),
+        "keep": options.names(keep),
+        "keep_rest": keep_rest,
+        "drop_rest": drop_rest,
+        "allow": options.all_names(allow),
         "class": class_column,
         "person": person,
         "population": population,
@@ -124,10 +151,17 @@ def anonymize(
         "certificate": certificate,
         "report": report,
         "prices": prices,
+        "order": order,
+        "key": key,
+        "earlier": tuple(before or ()),
+        "earlier_original": before_original,
+        "person_key": options.names(person_key),
+        "series": series,
+        "new_values": new_values,
     }
     made = options.make_job(job, settings, problems)
-    for path in (made.output, made.certificate, made.report, made.prices):
-        if job is not None and path is not None:
+    for path in made.outputs():
+        if job is not None:
             problems += overwritten(path, [job])
     if made.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
@@ -186,7 +220,7 @@ def _trace(stage: str, value: Any) -> None:
     print_note(f"{stage}:{size} ({type(value).__name__})")
 
 
-def print_result(result: Result, output: Path | None) -> None:
+def print_result(result: Result, output: object) -> None:
     """A summary that a person understands."""
     certificate, risk = result.certificate, result.risk
     smallest = certificate["smallest_class"]  # None: there is no group, every record is suppressed
@@ -221,6 +255,11 @@ def print_result(result: Result, output: Path | None) -> None:
     )
     print_table("Checked on the released values", ("requirement", "result"), _check_rows(certificate))
     print_levels(result.details)
+    _print_kept(certificate)
+    for note in certificate["notes"]:
+        print_text(f"Note: {note}.")
+    if "together" in certificate:
+        print_together(certificate["together"])
     took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.seconds.items())
     print_text(f"{took}")
     if output is not None:
@@ -239,6 +278,15 @@ def print_levels(details: Mapping[str, Any]) -> None:
     ]
     title = "Levels of the hierarchies (0: exact)" + ("" if details["optimal"] else "; not proven to be the best")
     print_table(title, ("", details["objective"], *details["levels"]), rows, right=range(1, len(details["levels"]) + 2))
+
+
+def _print_kept(certificate: dict[str, Any]) -> None:
+    """The columns that are published as they are, and what was allowed knowingly."""
+    if certificate["kept"]:
+        rows = [(name, "; ".join(against) or "-") for name, against in certificate["kept"].items()]
+        print_table("Published as they are", ("column", "what speaks against it"), rows)
+        alone, records = certificate["alone_with_kept"], certificate["records"]["released"]
+        print_text(f"Whoever knows these columns too tells {alone:,} of {records:,} records from all others.")
 
 
 def _check_rows(certificate: dict[str, Any]) -> list[tuple[str, str]]:

@@ -23,8 +23,10 @@ def register(app: typer.Typer) -> None:
 
 
 def cluster_release(
-    data: Annotated[Path | None, typer.Argument(help="the table: CSV, Parquet or Arrow")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="where the release goes")] = None,
+    data: Annotated[str | None, typer.Argument(help=options.TABLE_HELP)] = None,
+    output: Annotated[str | None, typer.Option("-o", "--output", help=options.OUTPUT_HELP)] = None,
+    query: Annotated[Path | None, typer.Option(help="a file with the query to read from the database")] = None,
+    replace: Annotated[bool | None, typer.Option("--replace", help="replace a table of a database")] = None,
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
     h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same (default: 50)")] = None,
     model: Annotated[list[str] | None, typer.Option(help="e.g. qid:age+sex:10, with -k or alone (repeatable)")] = None,
@@ -36,6 +38,10 @@ def cluster_release(
     mode: Annotated[str, typer.Option(help="information (guided by the clusters) or distort")] = "information",
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns, kept", metavar="A,B")] = None,
     identifiers: Annotated[str | None, typer.Option(help="identifying columns, dropped", metavar="A,B")] = None,
+    keep: Annotated[str | None, typer.Option(help=options.KEEP_HELP, metavar="A,B")] = None,
+    keep_rest: Annotated[bool | None, typer.Option("--keep-rest", help=options.KEEP_REST_HELP)] = None,
+    drop_rest: Annotated[bool | None, typer.Option("--drop-rest", help=options.DROP_REST_HELP)] = None,
+    allow: Annotated[list[str] | None, typer.Option(help=options.ALLOW_HELP, metavar="A,B")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     cluster_on: Annotated[str | None, typer.Option(help="columns to cluster on (default: all kept)")] = None,
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
@@ -54,6 +60,8 @@ def cluster_release(
     threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
     job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
     certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
+    order: Annotated[str | None, typer.Option(help=options.ORDER_HELP)] = None,
+    key: Annotated[Path | None, typer.Option(help=options.KEY_HELP)] = None,
     details: Annotated[Path | None, typer.Option(help="taxonomies, cut, steps and scores (JSON)")] = None,
     report: Annotated[Path | None, typer.Option(help="a page with charts (HTML)")] = None,
     charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
@@ -69,9 +77,15 @@ def cluster_release(
     settings: dict[str, Any] = {
         "input": data,
         "output": output,
+        "query": query,
+        "replace": replace,
         "quasi": options.names(quasi),
         "sensitive": options.names(sensitive),
         "identifiers": options.names(identifiers),
+        "keep": options.names(keep),
+        "keep_rest": keep_rest,
+        "drop_rest": drop_rest,
+        "allow": options.all_names(allow),
         "person": person,
         "k": options.whole_number(h, "-k", problems, least=2),
         "models": tuple(model or ()),
@@ -86,6 +100,8 @@ def cluster_release(
         "threads": options.whole_number(threads, "--threads", problems),
         "certificate": certificate,
         "report": report,
+        "order": order,
+        "key": key,
     }
     made_job = options.make_job(job, settings, problems, {"algorithm": "tdr"})
     wanted = ClusterSettings(
@@ -135,7 +151,7 @@ def _sweep(texts: list[str] | None, problems: list[Problem]) -> Any:
     )
 
 
-def _print(content: dict[str, Any], output: Path | None) -> None:
+def _print(content: dict[str, Any], output: object) -> None:
     numbers = {name: value for name, value in content["comparison"].items() if isinstance(value, float)}
     rows = [(name.replace("_", " "), f"{value:.4f}") for name, value in numbers.items()]
     print_table("Clusters of the release against those of the original", ("measure", "value"), rows, right=(1,))

@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     original: Annotated[Path, typer.Argument(help="the original table")],
-    release: Annotated[Path, typer.Argument(help="the released table, same row order")],
+    release: Annotated[Path, typer.Argument(help="the released table")],
     quasi: Annotated[str | None, typer.Option(help="quasi-identifiers (default: what differs)", metavar="A,B")] = None,
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
     class_column: Annotated[str | None, typer.Option("--class", help="a label to predict from the release")] = None,
@@ -50,7 +50,13 @@ def evaluate(
     threshold: Annotated[str | None, typer.Option(help="records above this risk are counted")] = None,
     beta: Annotated[str | None, typer.Option(help="exponent of the height weights of distortion (1)")] = None,
     clusters: Annotated[str | None, typer.Option(help="compare so many clusters of original and release")] = None,
-    shuffled: Annotated[bool, typer.Option(help="the release has another row order than the original")] = False,
+    shuffled: Annotated[
+        bool | None,
+        typer.Option("--shuffled/--same-order", help="whether the rows are in another order (found out if not given)"),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="the private key of the release: what compares record with record needs it")
+    ] = None,
     seed: Annotated[str | None, typer.Option(help="of samples and queries")] = None,
     charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
@@ -84,6 +90,8 @@ def evaluate(
         "csv": {name: value for name, value in csv.items() if value is not None},
     }
     made = options.make_job(job, settings, problems)
+    if key is None and shuffled is None and made.key is not None and made.key.is_file():
+        key = made.key
     given: dict[str, Any] = {
         "k": made.k,
         "sensitive": made.sensitive or None,
@@ -94,10 +102,10 @@ def evaluate(
         "beta": options.positive_number(beta, "--beta", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
         "seed": options.whole_number(seed, "--seed", problems, least=0),
-        "same_order": not shuffled,
+        "same_order": True if key is not None else None if shuffled is None else not shuffled,
         "parts": tuple(part for part in PARTS if part in wanted),
     }
-    inputs = (original, release, population, external, control, certificate, hierarchies)
+    inputs = (original, release, population, external, control, certificate, hierarchies, key)
     problems += check_outputs((report,), inputs)
     if charts is not None:
         problems += [*check_pictures(charts), *check_different((report, charts))]
@@ -121,12 +129,13 @@ def evaluate(
             control=control,
             anonymeter=anonymeter,
             clusters=options.whole_number(clusters, "--clusters", problems, least=1),
+            key=key,
             earlier=problems,
             progress=progress,
         )
     content = evaluation.as_dict()
     if report is not None:
-        with atomic_output(report) as path:
+        with atomic_output(report, private=not public) as path:
             html = evaluation.report(public=public, summary=summary, language=language)
             path.write_text(html, encoding="utf-8")
     if charts is not None:
@@ -175,5 +184,7 @@ def _print(found: dict[str, Any], written: list[Path]) -> None:
     if scores["unreadable"]:
         lost = sum(scores["unreadable"].values())
         print_text(f"Cells that could not be read count as lost: {lost:,} (labels need --hierarchies)")
+    for note in found["notes"]:
+        print_text(f"Note: {note}.")
     for path in written:
         print_text(f"written: {path}")

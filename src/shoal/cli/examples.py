@@ -17,15 +17,19 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "anonymize": (
         "shoal anonymize --job job.yaml",
         "shoal anonymize patients.csv -o release.csv --quasi age,sex,postcode --sensitive diagnosis --identifiers name "
-        "-k 10 --model l-diversity:diagnosis:3 --certificate certificate.json --report report.html",
+        "--keep ward -k 10 --model l-diversity:diagnosis:3 --certificate certificate.json --report report.html",
     ),
     "verify": (
         "shoal verify release.csv --quasi age,sex,postcode -k 10",
         "shoal verify release.csv --certificate certificate.json",
     ),
-    "evaluate": ("shoal evaluate patients.csv release.csv --certificate certificate.json --report report.html",),
+    "evaluate": (
+        "shoal evaluate patients.csv release.csv --certificate certificate.json --key key.csv --report report.html",
+    ),
     "compare": ("shoal compare patients.csv --quasi age,sex,postcode --algorithms all -k 5,10,50",),
-    "cluster-release": ("shoal cluster-release patients.csv -o release.csv --quasi age,sex -k 20 --clusters 6",),
+    "cluster-release": (
+        "shoal cluster-release patients.csv -o release.csv --quasi age,sex --keep-rest -k 20 --clusters 6",
+    ),
     "serve": ("shoal serve",),
     "explain": ("shoal explain certificate.json", "shoal explain certificate.json --language de"),
     "pack": ("shoal pack release-folder -o evidence.zip",),

@@ -124,12 +124,17 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         _print_unforeseen(error, as_json)
         return 1
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of compiled code, which is no Exception
+            raise
+        _print_unforeseen(error, as_json)
+        return 1
     if code == INTERRUPTED:  # typer turns Ctrl-C into this code
         print_note("stopped; nothing was written")
     return int(code) if isinstance(code, int) else 0
 
 
-def _print_unforeseen(error: Exception, as_json: bool) -> None:
+def _print_unforeseen(error: BaseException, as_json: bool) -> None:
     """Name the kind of error and the place in our code, never its text, which may quote the data."""
     if os.environ.get("SHOAL_DEBUG"):
         traceback.print_exc()

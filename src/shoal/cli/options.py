@@ -24,6 +24,11 @@ def names(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
+def all_names(texts: list[str] | None) -> tuple[str, ...]:
+    """The names of an option that may be repeated."""
+    return tuple(name for text in texts or () for name in names(text))
+
+
 def pairs(texts: list[str] | None, option: str, problems: list[Problem]) -> dict[str, str]:
     """`a=1,b=2` (and the option repeated) to a mapping."""
     found: dict[str, str] = {}
@@ -89,6 +94,8 @@ def positive_number(text: str | None, option: str, problems: list[Problem]) -> f
     return number
 
 
+TABLE_HELP = "the table: a file (CSV, Parquet, Arrow, ...) or postgresql://host/database?table=schema.name"
+OUTPUT_HELP = "where the release goes: a file, or the address of a table"
 PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
 DATA_HELP = "the table: CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS"
 ENGINE_HELP = "where records are held: auto, local or stream (larger than memory); it never changes the release"
@@ -97,6 +104,12 @@ RECODING_HELP = (
     "range, mean, midpoint, nodes, cell- or value-suppression; or the same everywhere: full-domain, subtree, sibling"
 )
 AT_MOST_HELP = "the highest level to which columns may be lifted, 0: not at all: age=2,sex=0"
+KEEP_HELP = "columns that are published as they are"
+KEEP_REST_HELP = "publish the columns that are not named as they are"
+DROP_REST_HELP = "drop the columns that are not named"
+ALLOW_HELP = "kept columns that may tell who somebody is (repeatable)"
+ORDER_HELP = "of the rows: released (by their released values) or input (gives away more than the cells)"
+KEY_HELP = "where the private key goes: which row of the input became which row of the release"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"

@@ -133,6 +133,8 @@ class ProgressLines:
 
     def show(self, event: Event) -> None:
         now = time.monotonic()
+        if event.bound is not None:  # told at the end
+            return
         if event.stage == self._stage and (now - self._told < SECONDS_BETWEEN_LINES or event.fraction >= 1.0):
             return
         loss = f", loss {event.loss:.4f}" if event.loss is not None else ""
@@ -170,6 +172,8 @@ class ProgressBar:
 
     def _show(self, event: Event) -> None:
         assert self._bar is not None
+        if event.bound is not None:  # told at the end
+            return
         if not self._bar.live.is_started:
             self._bar.start()
         loss = f"loss {event.loss:.4f}" if event.loss is not None else (event.note or "")

@@ -27,9 +27,9 @@ def end_without_looking_for_garbage() -> None:
     gc.freeze()
 
 
-def read_early(path: Path | None, options: dict[str, Any], numbered: Collection[str]) -> Reading | None:
+def read_early(named: str | None, options: dict[str, Any], numbered: Collection[str]) -> Reading | None:
     """Begin to read a table before the rest of the program is loaded; None if nothing, or nothing right, was named."""
-    if path is None or not _is_small(path):
+    if named is None or "://" in named or not _is_small(Path(named)):  # nothing, or a table of a database
         return None
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads for matrix products, which nobody makes here
     from shoal.errors import InputError
@@ -37,7 +37,7 @@ def read_early(path: Path | None, options: dict[str, Any], numbered: Collection[
     from shoal.tables.formats.files import Reading
 
     try:
-        return Reading(path, CsvOptions(**options), numbered)
+        return Reading(Path(named), CsvOptions(**options), numbered)
     except InputError:
         return None
 

@@ -10,6 +10,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.output import print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
+from shoal.cli.together import print_together
 from shoal.errors import InputError, Problem
 
 
@@ -35,6 +36,14 @@ def verify(
         list[Path] | None,
         typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
     ] = None,
+    setting: Annotated[
+        str, typer.Option(help="with --with: growing (people came), same (versions of one table), moving (some left)")
+    ] = "growing",
+    changing: Annotated[
+        str | None, typer.Option(help="with --with: columns whose values may have changed", metavar="A,B")
+    ] = None,
+    same_order: Annotated[bool, typer.Option(help="with --with: row i is the same person in all versions")] = False,
+    strict: Annotated[bool, typer.Option(help="with --with: also newcomers who need not exist count")] = False,
     bound: Annotated[
         Path | None, typer.Option(help="a file of prices: is the lower bound one? needs --original", metavar="PRICES")
     ] = None,
@@ -44,7 +53,8 @@ def verify(
     load_compiler()
     from shoal.pipeline.certificate import load_certificate
     from shoal.pipeline.verify_bound import verify_bound
-    from shoal.pipeline.verify_files import verify_certified, verify_file, verify_together
+    from shoal.pipeline.verify_files import verify_certified, verify_file, verify_with
+    from shoal.pipeline.verify_together import TogetherOptions, with_together
 
     problems: list[Problem] = []
     number = options.whole_number(k, "-k", problems)
@@ -85,10 +95,17 @@ def verify(
             earlier=problems,
         )
     if before:
-        outcome["together"] = verify_together(
-            release, before, quasi=columns, k=number, sensitive=options.names(sensitive), hierarchies=hierarchies
+        how = TogetherOptions(options.names(sensitive), options.names(changing), setting, same_order, strict)
+        verdict = verify_with(
+            release,
+            before,
+            quasi=columns,
+            k=number,
+            models=tuple(model or ()),
+            hierarchies=hierarchies,
+            options=how,
         )
-        outcome["passed"] = outcome["passed"] and outcome["together"]["passed"]
+        outcome = with_together(outcome, verdict)
     if bound is not None and original is not None:
         asked = {
             "quasi": columns,
@@ -116,23 +133,6 @@ def _not_with_a_certificate(names: list[str]) -> list[Problem]:
     ]
 
 
-def _print_together(found: dict[str, Any]) -> None:
-    rows = [
-        (
-            str(check["attack"]),
-            "holds" if check["passed"] else "FAILS",
-            "-" if check["smallest_anonymity"] is None else f"{check['smallest_anonymity']:,}",
-            f"{check['classes_below']:,}",
-        )
-        for check in found["checks"]
-    ]
-    print_table(
-        "With earlier releases", ("attack", "result", "smallest anonymity", "classes below k"), rows, right=(2, 3)
-    )
-    if not found["exact"]:
-        print_text("More than two releases were looked at in pairs: all of them together may tell more.")
-
-
 def _print_bound(found: dict[str, Any]) -> None:
     if not found["holds"]:
         print_text(f"The lower bound is NOT confirmed: {found['reason']}.")
@@ -141,6 +141,19 @@ def _print_bound(found: dict[str, Any]) -> None:
     print_text(f"Confirmed by the prices: no release with {smallest} loses less than {found['bound']:.4f}.")
     for note in found["notes"]:
         print_text(note)
+
+
+def _print_row_order(found: dict[str, Any]) -> None:
+    leaking = {name: told for name, told in found["attributes"].items() if told["leaks"]}
+    if not leaking:
+        return
+    rows = [
+        (name, f"{told['generalized']:,}", f"{told['narrowed']:,}", f"{told['decided']:,}")
+        for name, told in leaking.items()
+    ]
+    heads = ("rows are sorted by", "generalized cells", "narrowed by neighbours", "decided by them")
+    print_table("What the order of the rows gives away", heads, rows, right=(1, 2, 3))
+    print_text(f"With it, {found['alone']:,} records stand alone. The checks look at cells, not at their order.")
 
 
 def _print(outcome: dict[str, Any]) -> None:
@@ -165,9 +178,10 @@ def _print(outcome: dict[str, Any]) -> None:
         right=(2, 3),
     )
     if "together" in outcome:
-        _print_together(outcome["together"])
+        print_together(outcome["together"])
     if "bound" in outcome:
         _print_bound(outcome["bound"])
+    _print_row_order(outcome["row_order"])
     for note in outcome.get("notes", []):
         print_text(note)
     print_text("The release holds." if outcome["passed"] else "The release does NOT hold.")

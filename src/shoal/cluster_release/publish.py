@@ -49,6 +49,10 @@ def publish_for_clustering(
     models: Sequence[Model | str] | Model | str = (),
     sensitive: Sequence[str] | str = (),
     identifiers: Sequence[str] | str = (),
+    keep: Sequence[str] | str = (),
+    keep_rest: bool = False,
+    drop_rest: bool = False,
+    allow: Sequence[str] | str = (),
     person: str | None = None,
     suppression_limit: float = 0.0,
     hierarchies: Mapping[str, Any] | str | Path | None = None,
@@ -92,6 +96,10 @@ def publish_for_clustering(
         quasi=as_tuple(quasi),
         sensitive=as_tuple(sensitive),
         identifiers=as_tuple(identifiers),
+        keep=as_tuple(keep),
+        keep_rest=keep_rest,
+        drop_rest=drop_rest,
+        allow=as_tuple(allow),
         person=person,
         suppression_limit=suppression_limit,
         hierarchies=dict(hierarchies) if isinstance(hierarchies, Mapping) else (hierarchies or {}),
@@ -146,7 +154,7 @@ def publish_file(
     if job.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     problems += check_outputs((details,), input_files(job, Requirement.of(wanted)))
-    problems += check_different((job.output, job.certificate, job.report, details, charts))
+    problems += check_different((*job.outputs(), details, charts))
     if charts is not None:
         problems += check_pictures(charts)
     masking = job.model_copy(

@@ -28,7 +28,7 @@ from shoal.models.registry import parse_models
 from shoal.pipeline.certificate import job_hash
 from shoal.pipeline.run import check, run
 from shoal.progress import ProgressCallback, silent
-from shoal.tables.formats.files import sha256_of_file
+from shoal.tables.formats.files import read_table, sha256_of_file
 
 USEFULNESS_PARTS: tuple[str, ...] = ("risk", "queries", "models")
 
@@ -74,9 +74,14 @@ def run_task(job: Job, task: Task, usefulness: bool) -> Record:
 
 
 def _with_algorithm(job: Job, name: str) -> Job:
-    """Priorities are left out where they cannot act, so that all algorithms can stand side by side."""
+    """Priorities are left out where they cannot act, so that all algorithms can stand side by side.
+
+    Nothing is published, so columns that no number depends on are dropped, and no kept column has to be allowed.
+    """
     takes = not job.priorities or name not in algorithm_names() or algorithm_class(name).takes_priorities
-    return job.model_copy(update={"algorithm": name, **({} if takes else {"priorities": {}})})
+    changes: dict[str, Any] = {"algorithm": name, "keep": (), "keep_rest": False, "drop_rest": True}
+    changes["allow"] = (job.class_column,) if job.class_column is not None else ()
+    return job.model_copy(update={**changes, **({} if takes else {"priorities": {}})})
 
 
 def without_priorities(job: Job, algorithms: Sequence[str]) -> list[str]:
@@ -98,7 +103,6 @@ def not_by_classes(job: Job, algorithms: Sequence[str]) -> list[str]:
 
 def _usefulness(job: Job, result: Any, seconds: float) -> Record:
     from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
-    from shoal.tables.formats.files import read_table
 
     assert job.input is not None
     original = read_table(job.input, job.csv_options()).frame
@@ -129,7 +133,7 @@ def compare_algorithms(
     """
     problems = [*earlier, *_bad_ks(ks)]
     if results is not None:
-        problems += results_problems(results, [job.input] if job.input is not None else [])
+        problems += results_problems(results, [job.input] if isinstance(job.input, Path) else [])
     if not algorithms:
         problems.append(Problem("no-algorithm", "no algorithm is named", hint="see 'shoal algorithms'"))
     largest = max(ks, default=2)  # no k at all is among the earlier problems
@@ -165,7 +169,7 @@ def comparison_fingerprint(job: Job, usefulness: bool = False) -> str:
         "job": job.public(),
         "models": list(job.models),
         "hierarchies": _hierarchy_hashes(job),
-        "input": sha256_of_file(job.input),
+        "input": sha256_of_file(job.input) if isinstance(job.input, Path) else read_table(job.input).sha256,
         "population": sha256_of_file(job.population) if job.population is not None else None,
         "usefulness": usefulness,
     }

@@ -23,6 +23,7 @@ import polars as pl
 from shoal.encode.counted import CountedRows
 from shoal.recode.plan import ReleasePlan
 from shoal.tables.formats.files import ReadTable
+from shoal.tables.value_sizes import KeptFacts
 
 Share = Callable[[float], None]  # told which share of the records has gone by
 
@@ -57,6 +58,15 @@ class Written:
 
     counted: CountedRows
     sha256: str
+    alone: int  # records that stand alone for whoever knows the kept columns too
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What a pass over the input tells."""
+
+    rows: CountedRows
+    kept: KeptFacts
 
 
 class Engine(ABC):
@@ -70,8 +80,11 @@ class Engine(ABC):
         """Names and types of the columns. Raises InputError if there is no such table."""
 
     @abstractmethod
-    def distinct(self, names: Sequence[str], share: Share = unwatched) -> CountedRows:
-        """The distinct combinations of these columns with their counts. Raises InputError with what is wrong."""
+    def distinct(
+        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], share: Share = unwatched
+    ) -> Counted:
+        """The distinct combinations of these columns with their counts, and what the kept columns are like; `missing`
+        are texts that mean a missing value. Raises InputError with what is wrong with the table."""
 
     @property
     @abstractmethod
@@ -84,14 +97,21 @@ class Engine(ABC):
         return None
 
     @abstractmethod
-    def release(self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], share: Share = unwatched) -> None:
-        """Write the release where it waits to be published. `hidden` are columns that are not in it, but to be counted
-        beside it: those that models look at and nobody may see."""
+    def release(
+        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, share: Share = unwatched
+    ) -> None:
+        """Write the release where it waits to be published, its rows by their `released` values or in `input` order.
+
+        `hidden` are columns that are not in it, but to be counted beside it: models look at them, and nobody else may.
+        """
 
     @abstractmethod
     def as_written(self, rows: pl.DataFrame, waiting: Path) -> pl.DataFrame:
         """These released cells as they read in what was written: a text file has no types."""
 
     @abstractmethod
-    def released_counts(self, waiting: Path, names: Sequence[str], share: Share = unwatched) -> Written:
-        """The distinct combinations of these columns of what was written (and of the hidden ones beside it)."""
+    def released_counts(
+        self, waiting: Path, names: Sequence[str], known: Sequence[str], share: Share = unwatched
+    ) -> Written:
+        """The distinct combinations of these columns of what was written (and of the hidden ones beside it), and how
+        many records stand alone for whoever knows the columns `known`."""

@@ -32,14 +32,14 @@ from shoal.evaluation.risk.risk import (
     risk_profile,
     size_distribution,
 )
-from shoal.evaluation.summary import persons_per_class
+from shoal.evaluation.summary import persons_alone, persons_per_class
 from shoal.evaluation.usefulness.learning import model_accuracy
 from shoal.evaluation.usefulness.queries import query_errors
 from shoal.evaluation.usefulness.utility import utility
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.score import Scores, score_table
 from shoal.progress import Progress, ProgressCallback, silent
-from shoal.released.domain import CountArray, Domain, make_domains
+from shoal.released.domain import Domain, make_domains
 from shoal.released.reading import ReadTable, read_release
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role, as_names
@@ -64,7 +64,7 @@ class EvaluationOptions:
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
     beta: float = 1.0  # exponent of the height weights of distortion
-    same_order: bool = True  # False: the rows of the release are in another order than those of the original
+    same_order: bool | None = None  # whether the rows of release and original belong together; None: taken for granted
     class_based: bool = True  # False: every record has its own cells, so risk is 1 / candidates, not 1 / class size
     parts: tuple[str, ...] = PARTS
 
@@ -85,6 +85,7 @@ class Evaluation:
     models: dict[str, Any] | None = None
     clusters: dict[str, Any] | None = None  # how well clusters are kept; filled in by who asks for it
     samples: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what could not be told, and why
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -103,6 +104,7 @@ class Evaluation:
             "models": self.models,
             "clusters": self.clusters,
             "samples": list(self.samples),
+            "notes": list(self.notes),
             "seconds": dict(self.seconds),
         }
 
@@ -153,7 +155,7 @@ def evaluate_release(
         domains = make_domains(original, find_attributes(original, quasi, missing), hierarchies or {}, missing)
     stages = _Stages(progress, ("loss", *options.parts))
     with stages.stage("loss"):
-        table = read_release(original, release, quasi, domains, same_order=options.same_order)
+        table = read_release(original, release, quasi, domains, same_order=options.same_order is not False)
         scores = score_table(
             table,
             release,
@@ -165,7 +167,7 @@ def evaluate_release(
     found: dict[str, Any] = {}
     samples: list[str] = []
     work: dict[str, Callable[[], Any]] = {
-        "risk": lambda: _risk(table, original, release, options, population, samples),
+        "risk": lambda: _risk(table, original, release, options, population, samples, missing),
         "combinations": lambda: risky_combinations(
             original, quasi, largest=options.combination_size, threshold=options.threshold
         ),
@@ -179,7 +181,7 @@ def evaluate_release(
             # what goes beyond the largest float is infinite, and needs no warning
             with stages.stage(part), np.errstate(over="ignore", invalid="ignore"):
                 found[part] = work[part]()
-    risk = found.pop("risk", None) or _risk(table, original, release, options, population, samples)
+    risk = found.pop("risk", None) or _risk(table, original, release, options, population, samples, missing)
     if found.get("combinations") and found["combinations"]["largest"] < found["combinations"]["asked"]:
         samples.append(f"combinations of attributes up to {found['combinations']['largest']} columns")
     left_out = (found.get("utility") or {}).get("pairs_left_out", 0)
@@ -255,6 +257,7 @@ def _risk(
     options: EvaluationOptions,
     population: pl.DataFrame | None,
     samples: list[str],
+    missing: Collection[str],
 ) -> dict[str, Any]:
     before = original_class_sizes(original, list(table.columns))
     fitting = None
@@ -264,14 +267,20 @@ def _risk(
         fitting = match(table, names, places).fitting
     sizes, members = table.class_sizes, table.class_sizes
     members_before = before
+    alone_before = alone_after = None
     if options.person is not None:
         if not table.aligned:
             message = "persons can be counted only if the release has the rows of the original, in the same order"
-            raise InputError(Problem("different-rows", message, options.person))
-        before, members_before = _persons_before(original, list(table.columns), options.person)
+            hint = "give the private key of the release with --key"
+            raise InputError(Problem("different-rows", message, options.person, hint))
+        persons = _persons(original, options.person)
+        classes = find_classes(original, list(table.columns))
+        before, members_before = persons_per_class(classes, persons, tuple(missing)), classes.sizes
+        alone_before = persons_alone(classes, persons, tuple(missing))
         if options.class_based:
             classes = Classes(table.class_of_row.astype(np.int64), table.class_sizes.astype(np.int64))
-            sizes = persons_per_class(classes, original[options.person])
+            sizes = persons_per_class(classes, persons, tuple(missing))
+            alone_after = _alone_after(table, classes, persons, tuple(missing))
     suppressed: NDArray[np.bool_] | None = table.suppressed_classes
     if not options.class_based:
         sizes, sampled = candidates(table, original, options.seed)
@@ -281,8 +290,8 @@ def _risk(
     return {
         "threshold": options.threshold,
         "basis": "classes" if options.class_based else "candidates",
-        "before": risk_profile(before, None, options.threshold, members_before).as_dict(),
-        "after": risk_profile(sizes, suppressed, options.threshold, members).as_dict(),
+        "before": risk_profile(before, None, options.threshold, members_before, alone_before).as_dict(),
+        "after": risk_profile(sizes, suppressed, options.threshold, members, alone_after).as_dict(),
         "curve_before": risk_curve(before, None, members_before),
         "curve_after": risk_curve(sizes, suppressed, members),
         "sizes_before": size_distribution(before, members_before),
@@ -292,13 +301,21 @@ def _risk(
     }
 
 
-def _persons_before(original: pl.DataFrame, quasi: list[str], person: str) -> tuple[CountArray, CountArray]:
-    """Persons and records of every class of the original."""
+def _persons(original: pl.DataFrame, person: str) -> pl.Series:
     if person not in original.columns:
         hint = did_you_mean(person, original.columns)
         raise InputError(Problem("unknown-column", "the original has no such column", person, hint))
-    classes = find_classes(original, quasi)
-    return persons_per_class(classes, original[person]), classes.sizes
+    return original[person]
+
+
+def _alone_after(table: ReadTable, classes: Classes, persons: pl.Series, missing: Sequence[str]) -> int:
+    """Persons who have a class of the release to themselves; suppressed records fit everybody."""
+    if not table.suppressed_classes.any() or table.suppressed_classes.all():
+        return persons_alone(classes, persons, missing)
+    shown = ~table.suppressed_classes[table.class_of_row]
+    number = np.cumsum(~table.suppressed_classes) - 1
+    kept = Classes(number[classes.of_record[shown]], classes.sizes[~table.suppressed_classes])
+    return persons_alone(kept, persons.filter(pl.Series(shown)), missing)
 
 
 def _attack(

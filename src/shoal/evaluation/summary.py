@@ -78,12 +78,21 @@ def person_risk(
     classes = find_classes(frame.filter(pl.Series(kept)), quasi, None if counts is None else counts[kept])
     if classes.count == 0:
         return {"highest": 0.0, "average": 0.0, "unique": 0.0}
-    counted = persons_per_class(classes, persons.filter(pl.Series(kept)), missing)
+    shown = persons.filter(pl.Series(kept))
+    counted = persons_per_class(classes, shown, missing)
     return {
         "highest": 1.0 / float(counted.min()),
         "average": float((classes.sizes / counted).sum() / (frame.height if counts is None else counts.sum())),
-        "unique": float(np.count_nonzero(counted == 1)),
+        "unique": float(persons_alone(classes, shown, missing)),
     }
+
+
+def persons_alone(classes: Classes, persons: pl.Series, missing: Sequence[str] = ()) -> int:
+    """How many persons have a class to themselves; who has several is one person all the same."""
+    numbers, distinct = value_numbers(persons, missing)
+    found = count_values(classes, numbers, len(distinct))
+    alone = np.bincount(found.classes, minlength=classes.count) == 1
+    return int(np.unique(found.values[alone[found.classes]]).shape[0])
 
 
 def persons_per_class(classes: Classes, persons: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 _LARGEST_EXACT = 2**53  # up to here a float holds every integer
 _LONGEST_TEXT = 25
+_MOST_PLACES = 300  # so many powers of ten a float can hold
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ def scale_numbers(values: Sequence[str], numbers: NDArray[np.float64], settings:
     wanted = max((decimal_places(value) for value in values), default=0)
     wanted = max([wanted, *(decimal_places(str(setting)) for setting in settings)])
     largest = max([float(np.abs(numbers).max(initial=0.0)), *(abs(float(setting)) for setting in settings)])
-    fitting = math.floor(math.log10(_LARGEST_EXACT / largest)) if largest > 0 else wanted
-    places = min(wanted, fitting)
+    fitting = math.floor(math.log10(_LARGEST_EXACT) - math.log10(largest)) if largest > 0 else wanted
+    places = min(wanted, fitting, _MOST_PLACES)
     scaled = numbers * 10.0**places if places >= 0 else numbers / 10.0**-places
     # Rounding repairs the binary error of exact decimals; cut off digits must not lift a number over a boundary.
     whole = np.rint(scaled) if places == wanted else np.floor(scaled)

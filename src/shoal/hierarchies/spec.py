@@ -21,7 +21,7 @@ from shoal.hierarchies.countries import regions
 from shoal.hierarchies.files import read_hierarchy_file
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.nested import from_dict, label_text
-from shoal.hierarchies.tree import align_numbers, from_paths, require_cover
+from shoal.hierarchies.tree import add_below_root, align_numbers, from_paths, require_cover
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,23 @@ BUILDERS: Mapping[str, _Builder] = {
 }
 
 
-def make_hierarchy(spec: object, values: Sequence[str], column: str, base_folder: Path | None = None) -> Hierarchy:
+def make_hierarchy(
+    spec: object,
+    values: Sequence[str],
+    column: str,
+    base_folder: Path | None = None,
+    *,
+    new_below_root: bool = False,
+) -> Hierarchy:
     """The hierarchy a spec describes, for the distinct values (as text) of a column.
 
     Paths that are not absolute start at `base_folder`. Raises `InputError` if the spec is wrong or does not cover
-    the values.
+    the values, unless values that it lacks are to be put right below its root.
     """
     hierarchy = _from_spec(spec, [value for value in values if value is not None], column, base_folder)
     hierarchy = align_numbers(hierarchy, values)
+    if new_below_root:
+        return add_below_root(hierarchy, values, column)
     problems = require_cover(hierarchy, values, column)
     if problems:
         raise InputError(problems)

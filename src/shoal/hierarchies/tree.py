@@ -94,6 +94,16 @@ def align_numbers(hierarchy: Hierarchy, values: Iterable[str | None]) -> Hierarc
     return Hierarchy(tuple(texts), (*texts, *hierarchy.labels[len(texts) :]), hierarchy.ancestors)
 
 
+def add_below_root(hierarchy: Hierarchy, values: Iterable[str | None], column: str) -> Hierarchy:
+    """The same tree with every value that it lacks as a leaf right below the root, after all others."""
+    new = [value for value in dict.fromkeys(values) if value is not None and value not in hierarchy.leaf_index]
+    if not new:
+        return hierarchy
+    paths = [hierarchy.path(leaf) for leaf in range(len(hierarchy.leaves))]
+    root = hierarchy.labels[hierarchy.root]
+    return from_paths(column, [*paths, *((value,) * (hierarchy.levels - 1) + (root,) for value in new)])
+
+
 def require_cover(hierarchy: Hierarchy, values: Iterable[str | None], column: str) -> list[Problem]:
     """A problem if some of the values are no leaves; missing values need none. Counts only, never the values."""
     distinct = list(dict.fromkeys(value for value in values if value is not None))
@@ -105,7 +115,8 @@ def require_cover(hierarchy: Hierarchy, values: Iterable[str | None], column: st
             "uncovered-values",
             f"{_count(uncovered, 'distinct value')} of {len(distinct)} not in the hierarchy",
             column,
-            "add a line for each of them to the hierarchy, or check spelling, blanks and number format",
+            "add a line for each of them to the hierarchy, or check spelling, blanks and number format; "
+            "or --new-values root, to put them right below the root",
         )
     ]
 

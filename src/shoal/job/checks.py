@@ -19,10 +19,12 @@ from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.job.engine import engine_problems
 from shoal.job.job import SCHEMES, Job
+from shoal.job.kept import role_problems, unnamed_columns
 from shoal.models.base import Model, Requirement
 from shoal.models.k_map import KMap
 from shoal.tables.formats.atomic import check_outputs
 from shoal.tables.formats.files import Format, format_of, format_to_write
+from shoal.tables.formats.sql.address import SqlAddress
 from shoal.tables.schema import Scale
 from shoal.tables.types import has_text
 
@@ -54,19 +56,39 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
 
 def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
     """What speaks against the places and the format of the outputs."""
-    problems = check_outputs((job.output, job.certificate, job.report, job.prices), input_files(job, requirement))
-    if job.output is not None:
+    problems = check_outputs(job.outputs(), input_files(job, requirement))
+    for path in (job.output, job.key):
         try:
-            format_to_write(job.output)
+            if isinstance(path, Path):
+                format_to_write(path)
         except InputError as error:
             problems += error.problems
+    if job.key is not None and job.suppressed == "drop":
+        message = "a key has a row of the file for every record, but suppressed records are left out"
+        problems.append(Problem("key-without-rows", message, hint="leave out --key, or release them as *"))
+    if job.key is not None and job.output is None:
+        message = "a key tells the rows of a file, but no output is named"
+        problems.append(Problem("key-without-output", message, hint="-o release.csv, or leave out --key"))
+    return [*problems, *_database_problems(job)]
+
+
+def _database_problems(job: Job) -> list[Problem]:
+    """Settings that are about databases, where there is none."""
+    problems = []
+    if job.query is not None and not isinstance(job.input, SqlAddress):
+        hint = "name the database, e.g. postgresql://host/database"
+        problems.append(Problem("query-without-database", "a query is given, but the input is no database", hint=hint))
+    if job.replace and not isinstance(job.output, SqlAddress):
+        message = "'replace' is about tables of databases; the output is none"
+        problems.append(Problem("replace-without-database", message, hint="leave it out: files are replaced anyway"))
     return problems
 
 
 def input_files(job: Job, requirement: Requirement | None) -> list[Path]:
     """Every file that the job reads: the table, the population, and the hierarchies that are files."""
     trees = [Path(spec) for spec in hierarchy_specs(job, requirement, []).values() if isinstance(spec, str | Path)]
-    return [path for path in (job.input, job.population, *trees) if path is not None]
+    others = (job.input, job.query, job.population, job.earlier_original, job.series, *job.earlier)
+    return [path for path in (*others, *trees) if isinstance(path, Path)]
 
 
 def _population_problems(job: Job, requirement: Requirement) -> list[Problem]:
@@ -127,8 +149,14 @@ def check_columns(
         *_two_roles(job),
         *_order_problems(job),
         *_misplaced(job, requirement, frame.columns),
-        *_without_text(job, frame, requirement),
+        *role_problems(job, frame.columns, _looked_at(requirement, described)),
+        *_without_text(job, frame, requirement, described),
     ]
+
+
+def _looked_at(requirement: Requirement | None, described: Sequence[str]) -> list[str]:
+    """Columns that models or a purpose look at: they are named, too."""
+    return [*(requirement.columns() if requirement is not None else ()), *described]
 
 
 def _unknown(job: Job, known: list[str], requirement: Requirement | None, described: Sequence[str]) -> list[Problem]:
@@ -138,6 +166,8 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
         ("quasi", job.quasi),
         ("sensitive", job.sensitive),
         ("identifiers", job.identifiers),
+        ("keep", job.keep),
+        ("allow", job.allow),
         ("class", (job.class_column,)),
         ("person", (job.person,)),
         ("scales", job.scales),
@@ -173,7 +203,8 @@ def _not_for_this_role(job: Job, known: list[str]) -> list[Problem]:
 
 
 def _two_roles(job: Job) -> list[Problem]:
-    times = Counter([*job.quasi, *job.sensitive, *job.identifiers])
+    kept = [name for name in job.keep if name not in job.quasi]  # a quasi-identifier is then not generalized
+    times = Counter([*job.quasi, *job.sensitive, *job.identifiers, *kept])
     message = "the column has two roles, or one of them twice"
     return [Problem("two-roles", message, name) for name, count in times.items() if count > 1]
 
@@ -208,12 +239,16 @@ def _misplaced(job: Job, requirement: Requirement | None, known: list[str]) -> l
     return list(dict.fromkeys(problems))
 
 
-def _without_text(job: Job, frame: pl.DataFrame, requirement: Requirement | None) -> list[Problem]:
+def _without_text(
+    job: Job, frame: pl.DataFrame, requirement: Requirement | None, described: Sequence[str]
+) -> list[Problem]:
     """Columns whose values have no text, where they need one: because somebody looks at them, or for a CSV file."""
     looked_at = {*job.quasi, *job.sensitive, job.class_column, job.person}
     looked_at |= set(requirement.columns()) if requirement is not None else set()
     dropped = {*job.identifiers, job.person}
-    as_csv = job.output is not None and _is_csv(job.output)
+    if job.drop_rest:
+        dropped |= set(unnamed_columns(job, frame.columns, _looked_at(requirement, described)))
+    as_csv = isinstance(job.output, Path) and _is_csv(job.output)
     problems = []
     for name, dtype in frame.schema.items():
         if has_text(dtype):

@@ -15,6 +15,7 @@ from shoal.algorithms.base import Algorithm
 from shoal.errors import InputError, Problem
 from shoal.job.job import SCHEMES, Job, memory_bytes
 from shoal.tables.formats.files import Format, format_of
+from shoal.tables.formats.sql.address import SqlAddress
 
 USED_OF_AVAILABLE = 0.7
 CSV_FACTOR = 10  # bytes of memory per byte of a CSV file, measured with local runs of 1 and 10 million records
@@ -29,7 +30,7 @@ def settle_engine(job: Job) -> Job:
     """The job with the engine that will do it."""
     if job.engine != "auto":
         return job
-    large = job.input is not None and _needs(job.input) > usable_memory(job)
+    large = isinstance(job.input, Path) and _needs(job.input) > usable_memory(job)
     return job.model_copy(update={"engine": "stream" if large and _can_stream(job) else "local"})
 
 
@@ -62,16 +63,26 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
     if job.prices is not None:
         message = f"{engine} writes no prices: there is one for every record"
         problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
-    if job.at_most or job.recoding in SCHEMES or job.suppressed == "drop":
+    if job.caps() or job.recoding in SCHEMES or job.suppressed == "drop":
         message = f"{engine} knows no highest levels, recodings that are the same everywhere, or dropped records"
         problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
+    if job.key is not None:
+        message = f"{engine} writes no key: there is a line for every record"
+        problems.append(Problem("cannot-stream", message, hint="leave it out, or use the engine 'local'"))
+    if job.earlier or job.series is not None:
+        message = f"{engine} cannot look for people in earlier releases"
+        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
     if job.output is None:
         problems.append(Problem("cannot-stream", f"{engine} needs a file to write to", hint="name an output"))
-    elif _format(job.output) not in _STREAMED:
+    elif not isinstance(job.output, Path) or _format(job.output) not in _STREAMED:
         problems.append(Problem("cannot-stream", f"{engine} writes CSV and Parquet", hint="name such an output"))
-    if job.input is not None and not job.input.is_dir() and _format(job.input) not in _STREAMED:
+    if job.input is not None and not _is_streamed(job.input):
         problems.append(Problem("cannot-stream", f"{engine} reads CSV and Parquet", hint="use the engine 'local'"))
     return problems
+
+
+def _is_streamed(place: Path | SqlAddress) -> bool:
+    return isinstance(place, Path) and (place.is_dir() or _format(place) in _STREAMED)
 
 
 def _can_stream(job: Job) -> bool:

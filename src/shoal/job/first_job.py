@@ -18,7 +18,9 @@ import polars as pl
 from shoal.inspection.hierarchies import HierarchySuggestion, suggest_hierarchy
 from shoal.inspection.inspect import Inspection
 from shoal.inspection.judge import UNDECIDED, is_nearly_unique
-from shoal.job.job import CsvSettings, Job, seen_from
+from shoal.job.job import CsvSettings, seen_from
+from shoal.job.kept import find_telling
+from shoal.tables.distinct import code_columns
 from shoal.tables.schema import Role
 
 SMALL_TABLE = 1_000
@@ -64,6 +66,7 @@ def suggest_job(found: Inspection, frame: pl.DataFrame, k: int | None = None) ->
     people = found.records if job.person is None else found.facts[job.person].distinct
     job.k = k if k is not None else (K_OF_SMALL_TABLE if people < SMALL_TABLE else K)
     job.missing = sorted({text for fact in found.facts.values() for text in fact.missing_texts})
+    _drop_telling(job, frame)
     for name in (*job.quasi, *job.sensitive):
         suggestion = suggest_hierarchy(found.facts[name], frame[name])
         if suggestion is not None:
@@ -71,6 +74,15 @@ def suggest_job(found: Inspection, frame: pl.DataFrame, k: int | None = None) ->
     job.models = [f"l-diversity:{name}:2" for name in job.sensitive if ":" not in name and _is_varied(found, name)]
     job.remarks = _remarks(found, job)
     return job
+
+
+def _drop_telling(job: FirstJob, frame: pl.DataFrame) -> None:
+    """Kept columns that a run would refuse are dropped, with the reason."""
+    telling = find_telling(frame, list(job.kept), code_columns(frame, job.quasi), job.k, job.missing)
+    for name, findings in telling.items():
+        del job.kept[name]
+        reasons = "; ".join(finding.message for finding in findings)
+        job.dropped[name] = f"DECIDE YOURSELF: {reasons} (to publish it, name it in keep and in allow)"
 
 
 def _is_varied(found: Inspection, name: str) -> bool:
@@ -109,8 +121,7 @@ def write_job(job: FirstJob, data: Path, place: Path, csv: CsvSettings, found: I
     lines += _list("identifiers", job.dropped, "dropped: they identify, or nothing is known about them")
     lines += _list("quasi", job.quasi, "others may know these: generalized until nobody stands out")
     lines += _list("sensitive", job.sensitive, "nobody should learn these: kept, and looked at by the models")
-    if "keep" in Job.model_fields:
-        lines += _list("keep", job.kept, "published as they are")
+    lines += _list("keep", job.kept, "published as they are")
     if job.person is not None:
         lines += ["", f"# Several records per person: {job.person_why}. k counts persons; the column is dropped."]
         lines += ["# If a record is a person: delete this line, and name the column among the identifiers."]

@@ -9,7 +9,7 @@ reads it back.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -19,12 +19,14 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.job.checks import check_columns, hierarchy_specs
 from shoal.job.job import SCHEMES, Job, Recoding
+from shoal.job.kept import Finding, find_telling, telling_problems, unnamed_columns
 from shoal.models.base import Requirement
 from shoal.models.k_map import KMap
 from shoal.released.domain import Domain, make_domains
 from shoal.tables.distinct import CodedColumn, code_columns
 from shoal.tables.scales import find_scale, is_missing
 from shoal.tables.schema import Attribute, Role, Scale
+from shoal.tables.value_sizes import KeptFacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,8 @@ class Plan:
     weights: dict[str, float]  # of the columns that were given one
     coded: dict[str, CodedColumn]  # the columns that matter as numbers: found once, used by all that follows
     scheme: str = "local"  # or full-domain, subtree, sibling: values are released the same way everywhere
+    label: str | None = None  # the column to be kept predictable
+    telling: Mapping[str, Sequence[Finding]] = field(default_factory=dict)  # what speaks against columns kept knowingly
 
     @property
     def quasi(self) -> tuple[ColumnPlan, ...]:
@@ -87,6 +91,12 @@ class Plan:
     @property
     def at_most(self) -> dict[str, int]:
         return {column.name: column.at_most for column in self.quasi if column.at_most is not None}
+
+    @property
+    def kept(self) -> list[str]:
+        """Columns that are published as they are: neither sensitive nor the label, which is named for what it is."""
+        kept = [column.name for column in self.columns if column.role is Role.INSENSITIVE]
+        return [name for name in kept if name != self.label]
 
     @property
     def as_nodes(self) -> frozenset[str]:
@@ -127,18 +137,20 @@ def make_plan(
     *,
     known: Mapping[str, CodedColumn] | None = None,
     described: Sequence[str] = (),
+    kept_facts: KeptFacts | None = None,
 ) -> Plan:
     """The plan of a job for its table; every problem of the job with the table is raised together.
 
     `known` are columns of the frame as numbers, where the caller has them already; `described` are columns whose
-    scale matters besides those of the job.
+    scale matters besides those of the job. `kept_facts` is what is known of the kept columns where the
+    frame has no records.
     """
     problems = check_columns(job, frame, requirement, described)
     specs = hierarchy_specs(job, requirement, problems)
     if problems:
         raise InputError(problems)
     looked_at = set(requirement.columns()) if requirement is not None else set()
-    roles = {name: _role(job, name, looked_at) for name in frame.columns}
+    roles = _roles(job, frame.columns, looked_at, described)
     coded = _as_numbers(frame, roles, looked_at | set(described), known or {})
     weights = job.weights()
     columns = [
@@ -147,12 +159,27 @@ def make_plan(
     ]
     problems += _misused_recodings(job, columns, specs)
     problems += _broken_caps(columns)
-    plan = Plan(tuple(columns), job.missing, weights, coded, job.recoding if job.recoding in SCHEMES else "local")
+    scheme = job.recoding if job.recoding in SCHEMES else "local"
+    plan = Plan(tuple(columns), job.missing, weights, coded, scheme, job.class_column)
+    if requirement is not None:
+        telling = _telling(plan, frame, requirement.k, kept_facts)
+        problems += telling_problems(telling, job.allow)
+        plan = replace(plan, telling=telling)
     if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
         problems += _not_for_k_map(plan)
     if problems:
         raise InputError(problems)
     return plan
+
+
+def _telling(plan: Plan, frame: pl.DataFrame, k: int, facts: KeptFacts | None) -> Mapping[str, Sequence[Finding]]:
+    """What speaks against the kept columns and the label: from all records, or from what is known of them."""
+    looked_at = [column.name for column in plan.columns if column.role is Role.INSENSITIVE]
+    names = [column.name for column in plan.quasi]
+    if facts is None:
+        return find_telling(frame, looked_at, {name: plan.coded[name] for name in names}, k, plan.missing)
+    coded = code_columns(facts.sample, names)
+    return find_telling(facts.sample, looked_at, coded, k, plan.missing, facts.sizes)
 
 
 def _as_numbers(
@@ -181,7 +208,9 @@ def _plan_column(
         if name in specs:
             present = values.filter(~is_missing(values, job.missing)).sort().cast(pl.String)
             try:
-                hierarchy = make_hierarchy(specs[name], present.to_list(), name, None)
+                hierarchy = make_hierarchy(
+                    specs[name], present.to_list(), name, None, new_below_root=job.new_values == "root"
+                )
             except InputError as error:
                 problems.extend(error.problems)
     return ColumnPlan(
@@ -192,7 +221,7 @@ def _plan_column(
         hierarchy,
         job.column_recoding(name),
         weights.get(name, 1.0),
-        job.at_most.get(name),
+        job.caps().get(name),
     )
 
 
@@ -228,6 +257,21 @@ def _not_for_k_map(plan: Plan) -> list[Problem]:
         for message in [f"k-map counts who fits a released range; with the recoding '{item.recoding}' there is none"]
         if item.scale.is_numeric and item.recoding in ("mean", "midpoint")
     ]
+
+
+def kept_columns(
+    job: Job, columns: Sequence[str], requirement: Requirement | None, described: Sequence[str]
+) -> list[str]:
+    """The columns that are published as they are and not looked at as sensitive, the label among them."""
+    looked_at = set(requirement.columns()) if requirement is not None else set()
+    roles = _roles(job, columns, looked_at, described)
+    return [name for name, role in roles.items() if role is Role.INSENSITIVE]
+
+
+def _roles(job: Job, columns: Sequence[str], looked_at: set[str], described: Sequence[str]) -> dict[str, Role]:
+    """The role of every column. Those that nobody named are published or dropped, as the job says."""
+    dropped = unnamed_columns(job, columns, [*looked_at, *described]) if job.drop_rest else []
+    return {name: Role.IDENTIFYING if name in dropped else _role(job, name, looked_at) for name in columns}
 
 
 def _role(job: Job, name: str, looked_at: set[str]) -> Role:

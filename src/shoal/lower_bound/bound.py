@@ -86,10 +86,12 @@ def lower_bound(
         problem if problem is not None else make_problem(table, k), everyone, table.weights, _BLOCK, context.random(90)
     )
     if table.rows <= exact_rows:
-        boxes = smallest_boxes(table, k, context)
-        per_record = _credits(rows, block_of, boxes[order], k, context)
         ceiling = float(table.attribute_weights.sum()) if suppression else np.inf  # nothing costs more than suppression
-        value = float((np.minimum(per_record, ceiling) * rows.weights).sum()) / (table.records * table.width)
+        boxes = smallest_boxes(table, k, context)
+        context.report_bound(_mean(table, boxes, table.weights, ceiling))
+        per_record = _credits(rows, block_of, boxes[order], k, context)
+        value = _mean(table, per_record, rows.weights, ceiling)
+        context.report_bound(value)
         method = "smallest boxes with shared slack"
         prices = record_prices(table, k, context, boxes, ceiling, effort) if effort > 0 else None
         if prices is not None:
@@ -97,6 +99,11 @@ def lower_bound(
             value, method = max((value, method), (priced, "prices of records"))
         return LowerBound(max(0.0, value - 1e-12), method, 1.0, table.rows, prices)
     return _sampled(table, rows, block_of, k, context, sample)
+
+
+def _mean(table: EncodedTable, losses: NDArray[np.float64], weights: NDArray[np.int64], ceiling: float) -> float:
+    """The mean loss of a record and attribute, from what the records of each row lose at least."""
+    return float((np.minimum(losses, ceiling) * weights).sum()) / (table.records * table.width)
 
 
 def _one_group(table: EncodedTable) -> float:

@@ -12,17 +12,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 import shoal
 from shoal.errors import InputError, Problem
 from shoal.job.job import Job
-from shoal.tables.types import has_text, with_text
+from shoal.tables.content_hash import frame_hash as frame_hash
 
 FORMAT = 1
 MISSING_RULE = (
     "a missing value is a value of its own: it is released as missing only together with at least k - 1 others, "
     "and generalizes with present values to the top of the hierarchy, a set, or *"
+)
+INPUT_ORDER = (
+    "the rows are in the order of the input: if that is sorted by an attribute, released ranges narrow each other and "
+    "tell more than was checked"
 )
 NOT_BY_CLASSES = (
     "this release has no classes of equal records and is not k-anonymous in that sense: every released row fits at "
@@ -34,21 +36,6 @@ def job_hash(public: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(public, sort_keys=True).encode()).hexdigest()
 
 
-def frame_hash(frame: pl.DataFrame) -> str:
-    """A hash of names, types and values of a frame that has no file: that of its rows as CSV bytes.
-
-    Columns that CSV cannot hold follow, each as the columns it comes apart into.
-    """
-    digest = hashlib.sha256(repr([(name, str(kind)) for name, kind in frame.schema.items()]).encode())
-    others = [column for column in frame if not has_text(column.dtype)]
-    pieces = [frame.drop(column.name for column in others) if others else frame]
-    pieces += [part.to_frame("part") for column in others for part in with_text(column)]
-    for piece in pieces:
-        if piece.width:
-            digest.update(piece.write_csv(quote_style="always").encode())
-    return digest.hexdigest()
-
-
 def versions() -> dict[str, str]:
     names = ("numpy", "numba", "polars")
     return {"shoal": shoal.__version__, "python": platform.python_version(), **{name: version(name) for name in names}}
@@ -58,6 +45,9 @@ def make_certificate(
     *,
     job: Job,
     columns: dict[str, dict[str, Any]],
+    kept: dict[str, list[str]],
+    alone_with_kept: int,
+    row_order: str,
     models: list[str],
     hierarchies: dict[str, dict[str, Any]],
     hashes: dict[str, str],
@@ -68,11 +58,16 @@ def make_certificate(
     class_based: bool,
     notes: list[str],
     csv: dict[str, Any],
+    database: dict[str, str],
+    together: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """All that a reader needs to trust a release, and to check it again.
 
-    `columns` are the quasi-identifiers as they were planned, `csv` is how a text file is written, so that nobody has to
-    find it out again.
+    `columns` are the quasi-identifiers as they were planned, `kept` the columns that are published as they are, with
+    what spoke against each, and `alone_with_kept` the records that stand alone for whoever knows these too.
+    `row_order` is how the rows of the file are sorted, `csv` how a text file is written, so that nobody has to find it
+    out again. `together` names the earlier releases by their
+    hashes, with what was found with them.
     """
     public = job.public()
     public["hierarchies"] = hierarchies
@@ -85,6 +80,9 @@ def make_certificate(
         "hashes": {**hashes, "job": job_hash(public)},
         "quasi": list(columns),
         "columns": columns,
+        "kept": kept,
+        "alone_with_kept": alone_with_kept,
+        "row_order": row_order,
         "models": models,
         "records": records,
         "classes": verification["classes"],
@@ -95,7 +93,9 @@ def make_certificate(
         "loss": loss,
         "class_based": class_based,
         "csv": csv,
+        **({"database": database} if database else {}),
         "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
+        **({"together": together} if together else {}),
     }
 
 
@@ -110,7 +110,7 @@ def load_certificate(path: str | Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(Problem("no-such-file", f"there is no certificate '{path}'")) from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate")) from None
     if not _is_certificate(content):
         hint = "it is the JSON file that 'shoal anonymize --certificate' writes"

@@ -7,7 +7,9 @@ gives the same cells, whoever holds them.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 
@@ -23,7 +25,7 @@ from shoal.errors import InputError, Problem, RequirementError
 from shoal.job.checks import check_columns
 from shoal.job.draft import Draft
 from shoal.job.engine import most_distinct_rows
-from shoal.job.plan import Plan, make_plan
+from shoal.job.plan import Plan, kept_columns, make_plan
 from shoal.models.feasible import impossible
 from shoal.pipeline.counted_release import CountedInput, publish_counted
 from shoal.pipeline.prepare import tried
@@ -42,8 +44,11 @@ def make_counted_release(draft: Draft, watch: Watch) -> Result:
         raise InputError([*draft.problems, Problem("no-input", "the job names no input", hint=hint)])
     if draft.problems:  # before any work
         raise InputError(dict.fromkeys(draft.problems))
-    engine = StreamEngine(draft.job.input, draft.job.csv_options(), most_distinct_rows(draft.job))
-    return release_by(draft, engine, watch)
+    assert isinstance(draft.job.input, Path)  # what is no file was told before
+    assert isinstance(draft.job.output, Path)
+    with tempfile.TemporaryDirectory(dir=draft.job.output.resolve().parent, prefix=".shoal-") as scratch:
+        engine = StreamEngine(draft.job.input, draft.job.csv_options(), Path(scratch), most_distinct_rows(draft.job))
+        return release_by(draft, engine, watch)
 
 
 def release_by(draft: Draft, engine: Engine, watch: Watch) -> Result:
@@ -82,10 +87,23 @@ def prepare_counted(draft: Draft, engine: Engine, watch: Watch) -> CountedInput:
         assert facts is not None
         assert draft.requirement is not None
         assert draft.algorithm is not None
-        counted = engine.distinct(_counted_columns(draft), lambda share: watch.progress(Progress("read", share)))
+        found = engine.distinct(
+            _counted_columns(draft),
+            kept_columns(draft.job, list(facts.schema), draft.requirement, draft.described),
+            draft.job.missing,
+            lambda share: watch.progress(Progress("read", share)),
+        )
+        counted = found.rows
         watch.show("read", counted)
     with watch.stage("encode"):
-        plan = make_plan(draft.job, empty, draft.requirement, known=_known(counted), described=draft.described)
+        plan = make_plan(
+            draft.job,
+            empty,
+            draft.requirement,
+            known=_known(counted),
+            described=draft.described,
+            kept_facts=found.kept,
+        )
         encoded = _encode(draft, plan, counted, population)
         watch.show("encode", (encoded.table, encoded.codebook))
     rows_will_do = deals_rows(draft.requirement, draft.algorithm, draft.job.suppression_limit)

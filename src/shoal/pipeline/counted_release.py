@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,15 +20,16 @@ from shoal.metrics.score import Scores, score
 from shoal.models.base import Requirement
 from shoal.pipeline.certificate import certificate_text, make_certificate
 from shoal.pipeline.judge import accept
-from shoal.pipeline.publish import places_of
+from shoal.pipeline.publish import PRIVATE, places_of
 from shoal.pipeline.result import Result
-from shoal.pipeline.summarize import csv_form, described_trees, sum_up_losses
+from shoal.pipeline.summarize import csv_form, described_trees, sum_up_losses, told_notes
 from shoal.progress import Progress, Watch
 from shoal.recode.deals import Deals
 from shoal.recode.plan import ReleasePlan
 from shoal.recode.release import RecodeOptions
 from shoal.released.domain import Domain, make_domains
 from shoal.tables.formats.atomic import StagedFiles
+from shoal.tables.types import has_text
 from shoal.verification.check import Verification, verify_release
 
 
@@ -53,13 +55,18 @@ class CountedInput:
 def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, watch: Watch) -> Result:
     """Let the engine write, check what was written, say what it is worth, and put the files into their places."""
     hidden = [name for name in prepared.counted.names if name not in plan.kept]
-    with StagedFiles(places_of(prepared.job)) as files:
+    with StagedFiles(places_of(prepared.job), PRIVATE) as files:
         waiting = files.waiting["release"]
         with watch.stage("write"):
-            prepared.engine.release(plan, waiting, hidden, lambda share: watch.progress(Progress("write", share)))
+            prepared.engine.release(
+                plan, waiting, hidden, prepared.job.order, lambda share: watch.progress(Progress("write", share))
+            )
         with watch.stage("verify"):
             written = prepared.engine.released_counts(
-                waiting, prepared.counted.names, lambda share: watch.progress(Progress("verify", share))
+                waiting,
+                prepared.counted.names,
+                _known_columns(prepared),
+                lambda share: watch.progress(Progress("verify", share)),
             )
             shown = prepared.engine.as_written(_released_rows(prepared, plan), waiting)
             _refuse_other_rows(prepared, deals, shown, written.counted)
@@ -75,6 +82,12 @@ def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, wat
         watch.end_if_refused()
         files.commit()
     return result
+
+
+def _known_columns(prepared: CountedInput) -> list[str]:
+    """What somebody may know of a record besides its quasi-identifiers: the kept columns that have texts."""
+    kept = [name for name in prepared.plan.kept if has_text(prepared.schema[name])]
+    return [*prepared.job.quasi, *kept] if kept else []
 
 
 def _released_rows(prepared: CountedInput, plan: ReleasePlan) -> pl.DataFrame:
@@ -160,11 +173,15 @@ def _result(
     watch: Watch,
 ) -> Result:
     job, plan = prepared.job, prepared.plan
+    place = job.output if isinstance(job.output, Path) else None
     losses = sum_up_losses(scores, deals.clustering.lower_bound, plan)
     records = prepared.counted.records
     certificate = make_certificate(
         job=job,
         columns=plan.public(domains),
+        kept={name: [one.message for one in plan.telling.get(name, ())] for name in plan.kept},
+        alone_with_kept=written.alone,
+        row_order=job.order,
         models=[model.public_spec() for model in prepared.requirement.models],
         hierarchies=described_trees(plan),
         hashes={"input": prepared.engine.sha256, "release": written.sha256},
@@ -173,8 +190,9 @@ def _result(
         missing_cells=dict(prepared.encoded.codebook.missing_cells),
         loss=losses.summary,
         class_based=prepared.algorithm.class_based,
-        notes=list(deals.clustering.details.get("notes", ())),
-        csv=csv_form(prepared.engine.like, job.output),
+        notes=told_notes(deals.clustering, job, place),
+        csv=csv_form(prepared.engine.like, place),
+        database={},
     )
     return Result(
         release=job.output,

@@ -18,10 +18,12 @@ from shoal.job.certified import certified_job, other_hierarchies
 from shoal.job.job import Job
 from shoal.job.plan import Plan, make_plan
 from shoal.pipeline.certificate import load_certificate
+from shoal.pipeline.row_match import NEEDS_KEY, rows_belong_together, with_original_rows
 from shoal.progress import ProgressCallback, silent
-from shoal.released.domain import make_domains
+from shoal.released.domain import Domain, make_domains
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.files import read_table, sha256_of_file
+from shoal.tables.row_order import is_published_order
 
 
 def evaluate_files(
@@ -36,6 +38,7 @@ def evaluate_files(
     control: Path | None = None,
     anonymeter: Path | None = None,
     clusters: int | None = None,
+    key: Path | None = None,
     earlier: Sequence[Problem] = (),
     progress: ProgressCallback = silent,
 ) -> Evaluation:
@@ -43,6 +46,9 @@ def evaluate_files(
 
     What the job does not say, the certificate of the release tells; without both, every common column that differs is
     a quasi-identifier, and scales are found out.
+
+    `key` is the private key of the release, which tells its rows in the order of the original. Without it, and unless
+    the options say, it is found out whether the rows belong together.
 
     With `clusters`, both tables are clustered on their common columns and the two clusterings compared, record by
     record; that is left out if the rows do not belong together.
@@ -66,26 +72,31 @@ def evaluate_files(
             except InputError as error:
                 problems += error.problems
     first, second = frames["original"], frames["release"]
+    if second is not None:
+        second = _with_key(second, key, problems)
     if first is not None and second is not None:
         job = _with_quasi(job, certificate, first, second, options.same_order, problems)
     plan = _plan(job, certificate, first, problems) if first is not None else None
     if problems or first is None or second is None:
         raise InputError(problems)
+    domains = plan.domains(first) if plan is not None else {}
+    options = _with_order(options, first, second, job.quasi, domains, certificate if key is None else {})
     evaluation = evaluate_release(
         first,
         second,
         job.quasi,
         options if plan is None else replace(options, weights=plan.weights),
-        domains=plan.domains(first) if plan is not None else {},
+        domains=domains,
         population=frames["population"],
         external=frames["external"],
         control=frames["control"],
         anonymeter=anonymeter,
         progress=progress,
     )
+    evaluation = _told(evaluation, options)
     if clusters is None:
         return evaluation
-    if not options.same_order or first.height != second.height:
+    if not options.same_order:
         reason = "the rows of release and original do not belong together"
         return replace(evaluation, clusters={"skipped": reason})
     return replace(evaluation, clusters=_clusters(first, second, plan, clusters, options.seed))
@@ -98,17 +109,50 @@ def evaluate_frames(
     job: Job,
     options: EvaluationOptions,
     certificate: Mapping[str, Any] | None = None,
+    key: Path | None = None,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """The same for frames."""
     problems = _setting_problems(job.quasi, options, None)
-    job = _with_quasi(job, certificate or {}, original, release, options.same_order, problems)
-    plan = _plan(job, certificate or {}, original, problems)
+    release = _with_key(release, key, problems)
+    told = certificate or {}
+    job = _with_quasi(job, told, original, release, options.same_order, problems)
+    plan = _plan(job, told, original, problems)
     if problems:
         raise InputError(problems)
     domains = plan.domains(original) if plan is not None else {}
+    options = _with_order(options, original, release, job.quasi, domains, {})
     weighted = options if plan is None else replace(options, weights=plan.weights)
-    return evaluate_release(original, release, job.quasi, weighted, domains=domains, progress=progress)
+    found = evaluate_release(original, release, job.quasi, weighted, domains=domains, progress=progress)
+    return _told(found, options)
+
+
+def _with_key(release: pl.DataFrame, key: Path | None, problems: list[Problem]) -> pl.DataFrame:
+    try:
+        return with_original_rows(release, key)
+    except InputError as error:
+        problems += error.problems
+        return release
+
+
+def _with_order(
+    options: EvaluationOptions,
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    quasi: Sequence[str],
+    domains: Mapping[str, Domain],
+    certificate: Mapping[str, Any],
+) -> EvaluationOptions:
+    """The options with the answer to whether the rows belong together."""
+    same = options.same_order
+    if same is None:
+        same = rows_belong_together(original, release, quasi, domains, certificate)
+    return replace(options, same_order=same and original.height == release.height)
+
+
+def _told(evaluation: Evaluation, options: EvaluationOptions) -> Evaluation:
+    """The evaluation with a word about what could not be compared."""
+    return evaluation if options.same_order else replace(evaluation, notes=(*evaluation.notes, NEEDS_KEY))
 
 
 def _release_form(csv: CsvOptions, certificate: Mapping[str, Any]) -> CsvOptions:
@@ -122,11 +166,15 @@ def _with_quasi(
     certificate: Mapping[str, Any],
     original: pl.DataFrame,
     release: pl.DataFrame,
-    same_order: bool,
+    same_order: bool | None,
     problems: list[Problem],
 ) -> Job:
     """The job with its quasi-identifiers: as named, as certified, or what a tool has changed."""
-    quasi = job.quasi or tuple(certificate.get("quasi", ())) or changed_columns(original, release, same_order)
+    if same_order is None and not job.quasi and "quasi" not in certificate:
+        same_order = not is_published_order(release)
+    quasi = (
+        job.quasi or tuple(certificate.get("quasi", ())) or changed_columns(original, release, same_order is not False)
+    )
     if not quasi:
         hint = "name the quasi-identifiers with --quasi"
         problems.append(Problem("no-quasi-identifier", "no column differs between original and release", hint=hint))
@@ -146,7 +194,14 @@ def _plan(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, prob
     trees = settings.hierarchies
     if isinstance(trees, dict):
         trees = {column: spec for column, spec in trees.items() if column in known}
-    wanted = Job(quasi=job.quasi, hierarchies=trees, missing=job.missing, priorities=settings.priorities, **of_quasi)
+    wanted = Job(
+        quasi=job.quasi,
+        drop_rest=True,
+        hierarchies=trees,
+        missing=job.missing,
+        priorities=settings.priorities,
+        **of_quasi,
+    )
     try:
         plan = make_plan(wanted, original)
     except InputError as error:

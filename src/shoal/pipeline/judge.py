@@ -101,6 +101,7 @@ def evaluate_fully(
     options = EvaluationOptions(
         k=job.k,
         sensitive=tuple(name for name in job.sensitive if name in released.columns),
+        person=job.person,
         weights=prepared.plan.weights,
         class_based=prepared.algorithm.class_based,
         seed=job.seed,
@@ -112,5 +113,6 @@ def evaluate_fully(
         job.quasi,
         options,
         domains=domains,
+        missing=prepared.plan.missing,
         progress=progress,
     )

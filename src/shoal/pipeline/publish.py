@@ -6,14 +6,17 @@ speaks about it; an older certificate or report goes before that, so that none i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from shoal.algorithms.base import Clustering
+from shoal.errors import InputError, InternalError, Problem
 from shoal.job.job import Job
 from shoal.pipeline.certificate import certificate_text, frame_hash
 from shoal.pipeline.judge import evaluate, evaluate_fully, verify
@@ -21,29 +24,62 @@ from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.prices_file import prices_bytes
 from shoal.pipeline.purpose import Purpose, kept_records
 from shoal.pipeline.result import Holder, Result
+from shoal.pipeline.row_key import write_key
+from shoal.pipeline.sources import ReadSource
 from shoal.pipeline.summarize import Judged, make_result
 from shoal.progress import Watch
 from shoal.tables.distinct import with_categories
 from shoal.tables.formats.atomic import StagedFiles
 from shoal.tables.formats.files import read_back, write_table
+from shoal.tables.formats.sql.address import SqlAddress
+from shoal.tables.formats.sql.tables import SqlTarget, in_fixed_order
+from shoal.tables.row_order import RowNumbers, inverse, published_order
 
-Places = Mapping[str, Path]  # where each file of a run goes; "release" first, for it is moved first
+PRIVATE = (
+    "report",
+    "key",
+    "job",
+    "details",
+    "prices",
+)  # what tells more than may be published: for the owner's eyes alone
+# Where each part of a run goes; "release" first, for it is moved first. It may be an open table of a database.
+Places = Mapping[str, Path | SqlTarget]
+
+
+@contextmanager
+def open_places(job: Job, read: ReadSource, problems: list[Problem]) -> Iterator[dict[str, Path | SqlTarget]]:
+    """The places that a job names. A table of a database is opened and locked before any work; what speaks against it
+    is added to the problems. The input is read by then: some databases are not read and written at the same time."""
+    with ExitStack() as opened:
+        places: dict[str, Path | SqlTarget] = {}
+        if isinstance(job.output, SqlAddress):
+            with suppress(InputError):  # told by whoever needs it
+                read()
+            try:
+                places["release"] = opened.enter_context(SqlTarget(job.output, replace=job.replace))
+            except InputError as error:
+                problems += error.problems
+        yield {**places, **places_of(job)}
 
 
 def places_of(job: Job) -> dict[str, Path]:
     wanted = (
         *(("release", job.output), ("certificate", job.certificate)),
-        *(("report", job.report), ("prices", job.prices)),
+        *(("report", job.report), ("prices", job.prices), ("key", job.key)),
     )
-    return {name: path for name, path in wanted if path is not None}
+    return {name: path for name, path in wanted if isinstance(path, Path)}
 
 
 @dataclass(frozen=True, eq=False)
 class _Staged:
-    """The release as it will be published, and its hash: for a file its bytes, read back from the disk."""
+    """The release as it will be published, and its hash: for a file its bytes, read back from the disk.
+
+    The frame has the order of the input, whatever the order of the file: what comes after compares record with record.
+    """
 
     frame: pl.DataFrame
     sha256: str
+    order: RowNumbers  # which record each row of the file is
 
 
 def publish(
@@ -55,39 +91,61 @@ def publish(
     watch: Watch,
 ) -> Result:
     """Check what was released, say what it is worth, and put the files into their places; or write nothing."""
-    with StagedFiles(places) as files, ThreadPoolExecutor(max_workers=1) as meanwhile:
+    named = {name: place for name, place in places.items() if isinstance(place, Path)}
+    target = next((place for place in places.values() if isinstance(place, SqlTarget)), None)
+    with StagedFiles(named, PRIVATE) as files, ThreadPoolExecutor(max_workers=1) as meanwhile:
         measuring = meanwhile.submit(prepared.plan.domains, prepared.frame)
-        staged = _stage(prepared, released, files.waiting.get("release"), watch)
+        staged = _stage(prepared, released, target or files.waiting.get("release"), watch)
         with watch.stage("verify"):
             scoring = meanwhile.submit(evaluate, prepared, measuring, staged.frame)
             verification = verify(prepared, staged.frame, kept_records(prepared.job, clustering))
+            together = purpose.verify(prepared, staged.frame)
             watch.show("verify", verification)
         with watch.stage("evaluate"):
             scores = scoring.result()
             watch.show("evaluate", scores)
-        judged = Judged(clustering, released, staged.sha256, verification, scores, measuring.result())
+        judged = Judged(clustering, released, staged.sha256, verification, scores, measuring.result(), together)
         holder = Holder(
             evaluate=lambda progress: evaluate_fully(prepared, released, judged.domains, progress),
             publish=lambda elsewhere: publish(prepared, clustering, released, purpose, elsewhere, Watch()),
         )
-        result = make_result(prepared, judged, places.get("release"), watch.seconds, holder)
+        result = make_result(prepared, judged, target or named.get("release"), watch.seconds, holder)
         _write_texts(prepared, released, purpose, result, files.waiting, watch)
         if "prices" in files.waiting:
             files.waiting["prices"].write_bytes(prices_bytes(clustering.proof, prepared.table, prepared.source.sha256))
+        if "key" in files.waiting:
+            write_key(staged.order, files.waiting["key"])
         watch.end_if_refused()
-        files.commit()
+        files.commit(target.commit if target is not None else None)
     return result
 
 
-def _stage(prepared: Prepared, released: pl.DataFrame, waiting: Path | None, watch: Watch) -> _Staged:
+def _stage(prepared: Prepared, released: pl.DataFrame, waiting: Path | SqlTarget | None, watch: Watch) -> _Staged:
     """Quasi-identifiers come as categories: who looks at them looks for equal texts, which takes longest."""
+    as_it_came = np.arange(released.height, dtype=np.int64)
     if waiting is None:
-        return _Staged(with_categories(released, prepared.job.quasi), frame_hash(released))
+        return _Staged(with_categories(released, prepared.job.quasi), frame_hash(released), as_it_came)
     with watch.stage("write"):
-        write_table(released, waiting, prepared.source.file)
+        order = as_it_came if prepared.job.order == "input" else published_order(released)
+        if isinstance(waiting, SqlTarget):
+            return _stage_in_database(prepared, released, waiting, order)
+        write_table(released[order], waiting, prepared.source.file)
     with watch.stage("verify"):
         written = read_back(waiting, prepared.source.file, prepared.job.quasi)
-        return _Staged(written.frame, written.sha256)
+        if written.frame.height != released.height:
+            raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
+        return _Staged(written.frame[inverse(order)], written.sha256, order)
+
+
+def _stage_in_database(prepared: Prepared, released: pl.DataFrame, target: SqlTarget, order: RowNumbers) -> _Staged:
+    """What the database gives back has no order of its own: rows are matched by their values, which must be ours."""
+    file = prepared.source.file
+    given_back = target.stage(released[order], file.sql if file is not None else None)
+    if given_back.height != released.height:
+        raise InternalError(Problem("records-lost", "the database gave back another number of records"))
+    aligned = given_back[published_order(given_back)][inverse(published_order(released))]
+    sha256 = frame_hash(in_fixed_order(given_back, target.address.key))
+    return _Staged(with_categories(aligned, prepared.job.quasi), sha256, order)
 
 
 def _write_texts(

@@ -10,7 +10,7 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -40,6 +40,10 @@ class Purpose:
     def finish(self, prepared: Prepared, released: pl.DataFrame) -> pl.DataFrame:
         """The released table with what is published beside the columns of the input."""
         return released
+
+    def verify(self, prepared: Prepared, published: pl.DataFrame) -> dict[str, Any]:
+        """What else must hold of the published values, such as with earlier releases, and what a certificate tells."""
+        return {}
 
     def documents(
         self, prepared: Prepared, released: pl.DataFrame, result: Result, wanted: Collection[str], watch: Watch

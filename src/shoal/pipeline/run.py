@@ -7,6 +7,7 @@ the bytes to be published, read back from the disk.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from shoal.errors import InputError, Problem
@@ -14,8 +15,9 @@ from shoal.job.draft import Draft, resolve
 from shoal.job.engine import settle_engine
 from shoal.job.job import Job
 from shoal.models.base import Model
+from shoal.pipeline.earlier import Before, look_before
 from shoal.pipeline.prepare import Prepared, prepare
-from shoal.pipeline.publish import places_of, publish
+from shoal.pipeline.publish import open_places, publish
 from shoal.pipeline.purpose import Purpose, recoded
 from shoal.pipeline.result import Result
 from shoal.pipeline.sources import ReadSource, begin_reading, frame_source
@@ -48,12 +50,13 @@ def run_frame(
     models: tuple[Model, ...] = (),
     progress: ProgressCallback = silent,
     watch: Watch | None = None,
+    purpose: Purpose | None = None,
 ) -> Result:
     """The same for a frame in memory; `models` may be given as objects besides those that the job names."""
     if job.engine not in ("auto", "local"):
         message = f"the engine '{job.engine}' reads files, and a frame is given"
         raise InputError(Problem("cannot-stream", message, hint="leave out the engine, or name a file as input"))
-    return make_release(resolve(job, models), lambda: frame_source(frame), watch or Watch(progress))
+    return make_release(resolve(job, models), lambda: frame_source(frame), watch or Watch(progress), purpose)
 
 
 def check(job: Job) -> Prepared:
@@ -63,15 +66,20 @@ def check(job: Job) -> Prepared:
 
 def make_release(draft: Draft, read: ReadSource, watch: Watch, purpose: Purpose | None = None) -> Result:
     """From a draft and its table to a verified release, and to files if the job names them."""
-    purpose = purpose or Purpose()
+    before = look_before(draft.job) if purpose is None else Before()
+    purpose = purpose or before.purpose or Purpose()
+    problems = [*draft.problems, *before.problems]
     draft.prepare()
-    prepared = prepare(draft, read, watch)  # read, plan, encode: all problems in one error
-    with watch.stage("cluster"):
-        clustering = purpose.cluster(prepared, watch)
-        watch.show("cluster", clustering)
-    watch.end_unless_kept()
-    with watch.stage("recode"):
-        released = purpose.finish(prepared, recoded(prepared, clustering))
-        watch.show("recode", released)
-    places = {**places_of(draft.job), **purpose.places}
-    return publish(prepared, clustering, released, purpose, places, watch)  # stage, verify, evaluate, commit
+    with open_places(draft.job, read, problems) as places:
+        prepared = prepare(replace(draft, problems=tuple(problems)), read, watch)  # read, plan, encode
+        with watch.stage("cluster"):
+            clustering = purpose.cluster(prepared, watch)
+            watch.show("cluster", clustering)
+        watch.end_unless_kept()
+        with watch.stage("recode"):
+            released = purpose.finish(prepared, recoded(prepared, clustering))
+            watch.show("recode", released)
+        # stage, verify, evaluate, commit
+        result = publish(prepared, clustering, released, purpose, {**places, **purpose.places}, watch)
+    before.record(draft.job, result)
+    return result

@@ -14,6 +14,7 @@ from shoal.job.job import Job
 from shoal.pipeline.certificate import frame_hash
 from shoal.tables.distinct import CodedColumn, code_columns
 from shoal.tables.formats.files import Reading, ReadTable, read_table
+from shoal.tables.formats.sql.address import SqlAddress
 from shoal.tables.frames.frames import Restore, to_polars
 
 
@@ -42,6 +43,11 @@ def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
     """Begin to read the input of a job, on threads of its own. `begun` is what the caller has begun to read already."""
     if job.input is None:
         return _refused(InputError(Problem("no-input", "the job names no input", hint="give 'input', or a frame")))
+    threads = ThreadPoolExecutor(max_workers=1)
+    if isinstance(job.input, SqlAddress):
+        waiting = threads.submit(_database_source, job, job.input)
+        threads.shutdown(wait=False)
+        return waiting.result
     try:
         options = job.csv_options()
         same = begun is not None and (begun.path, begun.options) == (job.input, options)
@@ -54,10 +60,19 @@ def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
         left = [name for name in job.quasi if name in file.frame.columns and name not in file.coded]
         return Source(file.frame, file.sha256, file=file, coded={**file.coded, **code_columns(file.frame, left)})
 
-    threads = ThreadPoolExecutor(max_workers=1)
     waiting = threads.submit(read)
     threads.shutdown(wait=False)
     return waiting.result
+
+
+def _database_source(job: Job, address: SqlAddress) -> Source:
+    if job.query is not None:
+        try:
+            address = address.with_query(job.query.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            raise InputError(Problem("no-such-file", f"the query '{job.query}' cannot be read")) from None
+    file = read_table(address)
+    return Source(file.frame, file.sha256, file=file)
 
 
 def _refused(error: InputError) -> ReadSource:

@@ -13,17 +13,22 @@ import polars as pl
 from shoal.algorithms.base import Clustering
 from shoal.errors import Problem, VerificationError
 from shoal.evaluation.summary import loss_summary, person_risk, risk_summary
+from shoal.job.job import Job
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores
-from shoal.pipeline.certificate import make_certificate
+from shoal.pipeline.certificate import INPUT_ORDER, make_certificate
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import kept_records
 from shoal.pipeline.result import Holder, Result
 from shoal.released.domain import Domain
 from shoal.tables.formats.files import Format, ReadTable, format_of, written_options
+from shoal.tables.formats.sql.tables import SqlTarget
 from shoal.tables.frames.frames import as_shown
+from shoal.tables.types import has_text
 from shoal.verification.check import Verification
 from shoal.verification.classes import find_classes
+
+Place = Path | SqlTarget  # where a release goes: a file, or a table of a database
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +41,11 @@ class Judged:
     verification: Verification
     scores: Scores
     domains: Mapping[str, Domain]
+    together: Mapping[str, Any]  # what was checked with earlier releases; empty if there are none
 
 
 def make_result(
-    prepared: Prepared, judged: Judged, place: Path | None, seconds: dict[str, float], holder: Holder
+    prepared: Prepared, judged: Judged, place: Place | None, seconds: dict[str, float], holder: Holder
 ) -> Result:
     """`place` is where the release goes, if it goes into a file."""
     losses = sum_up_losses(judged.scores, judged.clustering.lower_bound, prepared.plan)
@@ -85,12 +91,16 @@ def described_trees(plan: Plan) -> dict[str, dict[str, Any]]:
     }
 
 
-def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place: Path | None) -> dict[str, Any]:
+def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place: Place | None) -> dict[str, Any]:
+    plan = prepared.plan
     return make_certificate(
         job=prepared.job,
         columns=prepared.plan.public(judged.domains),
+        kept={name: [one.message for one in plan.telling.get(name, ())] for name in plan.kept},
+        alone_with_kept=_alone_with_kept(prepared, judged.released),
+        row_order=prepared.job.order if place is not None else "input",
         models=[model.public_spec() for model in prepared.requirement.models],
-        hierarchies=described_trees(prepared.plan),
+        hierarchies=described_trees(plan),
         hashes={"input": prepared.source.sha256, "release": judged.sha256},
         records={
             "input": prepared.frame.height,
@@ -104,14 +114,41 @@ def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place
         missing_cells=dict(prepared.codebook.missing_cells),
         loss=loss,
         class_based=prepared.algorithm.class_based,
-        notes=list(judged.clustering.details.get("notes", ())),
+        notes=told_notes(judged.clustering, prepared.job, place),
         csv=csv_form(prepared.source.file, place),
+        database=_database(place),
+        together=dict(judged.together),
     )
 
 
-def csv_form(like: ReadTable | None, place: Path | None) -> dict[str, Any]:
+def told_notes(clustering: Clustering, job: Job, place: Place | None) -> list[str]:
+    """What a reader should know besides numbers."""
+    notes = list(clustering.details.get("notes", ()))
+    if isinstance(place, SqlTarget):
+        notes += place.notes
+    if place is not None and job.order == "input":
+        notes.append(INPUT_ORDER)
+    return notes
+
+
+def _alone_with_kept(prepared: Prepared, released: pl.DataFrame) -> int:
+    """Records that no other one is like for whoever knows the kept columns besides the quasi-identifiers."""
+    kept = [name for name in prepared.plan.kept if has_text(released.schema[name])]
+    if not kept:
+        return 0
+    return int(np.count_nonzero(find_classes(released, [*prepared.job.quasi, *kept]).sizes == 1))
+
+
+def _database(place: Place | None) -> dict[str, str]:
+    """The kind of database and the table; no host, user or name of the database."""
+    if not isinstance(place, SqlTarget):
+        return {}
+    return {"kind": str(place.address.database), "table": place.address.name}
+
+
+def csv_form(like: ReadTable | None, place: Place | None) -> dict[str, Any]:
     """How a text file is written, so that nobody has to find it out again."""
-    if place is None or format_of(place) is not Format.CSV:
+    if not isinstance(place, Path) or format_of(place) is not Format.CSV:
         return {}
     options = written_options(place, like)
     return {"delimiter": options.delimiter, "quote": options.quote, "header": options.header}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,14 @@ from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
+from shoal.pipeline.verify_together import TogetherOptions, together
+from shoal.releases.order_leak import order_leak
+from shoal.releases.verdict import TogetherVerdict
 from shoal.tables.distinct import text_codes
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.files import read_table
 from shoal.tables.frames.frames import to_polars
-from shoal.tables.schema import Scale
+from shoal.tables.schema import Scale, as_names
 from shoal.verification.check import Verification, verify_release
 from shoal.verification.classes import value_numbers
 from shoal.verification.evidence import find_value
@@ -34,24 +37,56 @@ _MISSING_NOT_GIVEN = (
 
 
 def verify(
-    release: Any, *, quasi: Sequence[str], k: int | None = None, models: Sequence[Model | str] = (), **options: Any
+    release: Any,
+    *,
+    quasi: Sequence[str],
+    k: int | None = None,
+    models: Sequence[Model | str] = (),
+    earlier: Sequence[Any] = (),
+    sensitive: Sequence[str] | str = (),
+    changing: Sequence[str] | str = (),
+    setting: str = "growing",
+    same_order: bool = False,
+    strict: bool = False,
+    **options: Any,
 ) -> Verification:
     """Check a released frame: k-anonymity if k is given, and the given models (objects or their text form).
 
     `hierarchies` may be given in every form that `anonymize` takes.
+
+    With `earlier` releases of the same people, the earliest first, also what an attacker learns who has all of them
+    (docs/several_releases.md); the answer's `together` tells. `setting` is `growing`, `same` (versions of one table) or
+    `moving` (people may leave).
     """
     problems: list[Problem] = []
     wanted = _models(k, models, problems)
     quasi = [quasi] if isinstance(quasi, str) else list(quasi)  # a single name is meant as a list of one
     frame, _ = to_polars(release)
     problems += _unknown_columns(frame.columns, quasi)
+    specs = options.pop("hierarchies", None) or {}
     try:
-        trees = _given_trees(options.pop("hierarchies", None) or {}, frame, quasi, options.get("population"))
+        trees = _given_trees(specs, frame, quasi, options.get("population"))
     except InputError as error:
         problems += error.problems
     if problems:
         raise InputError(problems)
-    return verify_release(frame, quasi, wanted, hierarchies=trees, **options)
+    found = verify_release(frame, quasi, wanted, hierarchies=trees, **options)
+    if not earlier:
+        return found
+    how = TogetherOptions(as_names(sensitive), as_names(changing), setting, same_order, strict)
+    frames = [*(to_polars(one)[0] for one in earlier), frame]
+    verdict = together(frames, quasi, wanted, how, {**_quasi_trees(specs, quasi), **trees})
+    return replace(found, passed=found.passed and verdict.passed, together=verdict.as_dict())
+
+
+def _quasi_trees(specs: Mapping[str, Any], quasi: Sequence[str]) -> dict[str, Hierarchy]:
+    """The hierarchies with which cells of several releases are read; a builder would need the values behind them."""
+    built = {name: spec for name, spec in specs.items() if isinstance(spec, Mapping) and "builder" in spec}
+    return {
+        name: spec if isinstance(spec, Hierarchy) else make_hierarchy(spec, [], name)
+        for name, spec in specs.items()
+        if name in quasi and name not in built
+    }
 
 
 def _given_trees(
@@ -118,30 +153,31 @@ def verify_file(
         population=people,
         missing=missing,
     )
-    return found.as_dict()
+    return {**found.as_dict(), "row_order": order_leak(frame, list(quasi), trees, missing=missing)}
 
 
-def verify_together(
+def verify_with(
     release: Path,
     before: Sequence[Path],
     *,
     quasi: Sequence[str],
     k: int | None,
-    sensitive: Sequence[str] = (),
+    models: Sequence[str] = (),
     hierarchies: Path | None = None,
-) -> dict[str, Any]:
+    options: TogetherOptions,
+) -> TogetherVerdict:
     """What an attacker learns who joins a released file with the ones published before it, the earliest first."""
-    from shoal.releases.check import check_together
-
-    if k is None:
-        hint = "-k 10"
-        raise InputError(Problem("no-k", "to check several releases together, k is needed", hint=hint))
-    frames = [read_table(path).frame for path in (*before, release)]
-    problems = [problem for frame in frames for problem in _unknown_columns(frame.columns, [*quasi, *sensitive])]
+    problems: list[Problem] = []
+    wanted = _models(k, models, problems)
+    frames = []
+    for path in (*before, release):
+        try:
+            frames.append(read_table(path).frame)
+        except InputError as error:
+            problems += error.problems
     if problems:
         raise InputError(dict.fromkeys(problems))
-    trees = _read_trees(hierarchies, quasi)
-    return check_together(frames, quasi, k, tuple(sensitive) or None, hierarchies=trees).as_dict()
+    return together(frames, quasi, wanted, options, _read_trees(hierarchies, quasi))
 
 
 def verify_certified(
@@ -184,7 +220,8 @@ def verify_certified(
         missing=missing,
         scales=certified.scales(),
     )
-    return {**found.as_dict(), "passed": found.passed and same, "same_file": same, "notes": notes}
+    leak = order_leak(file.frame, certificate["quasi"], trees, scales=certified.scales(), missing=missing)
+    return {**found.as_dict(), "passed": found.passed and same, "same_file": same, "notes": notes, "row_order": leak}
 
 
 def _written_form(certificate: dict[str, Any]) -> CsvOptions:

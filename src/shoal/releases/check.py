@@ -5,26 +5,56 @@ newcomers, so that F and C are the intersection attack without a key: the candid
 fit in both releases in some world. If the rows are in the same order (or carry a key by which they are sorted alike),
 no world is left open: the classes of all releases are joined row by row, and a person hides in the joint class only.
 
-Two releases, and any number in the same order, are looked at exactly. More than two releases without an order are
-looked at in pairs: what is cracked there is cracked, but all of them together may crack more, and the verdict says so.
+Two releases, and any number in the same order, are looked at exactly. More than two are looked at in pairs and, where
+they are a chain (`chain.py`) or the rows are known, all at once; otherwise all of them together may crack more than
+the pairs, and the verdict says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.models.base import Model
 from shoal.released.domain import Domain
 from shoal.released.reading import group_rows
+from shoal.releases.attacks import Numbers, all_victims, in_order, real_victims
+from shoal.releases.chain import Step, chain_goes_on, chain_holds, first_step
 from shoal.releases.classes import ReleaseClasses, read_classes
+from shoal.releases.diversity import diversities_among
 from shoal.releases.domains import domains_of_releases
-from shoal.releases.together import Together, look_together
-from shoal.releases.verdict import Attack, AttackCheck, Setting, TogetherVerdict, judge, judge_persons
+from shoal.releases.judging import Needed
+from shoal.releases.verdict import AttackCheck, Scope, Setting, TogetherVerdict
+from shoal.releases.worlds import Worlds, make_worlds
 from shoal.tables.schema import as_names
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the releases are to be looked at.
+
+    `same_order`: row i of all versions of one table is the same person, and the attacker knows it.
+
+    `rows_known` is the data holder's knowledge, not the attacker's: row i of every release is the same person, and
+    newcomers follow at the end. Then only victims that exist are judged, and the persons below k are counted one by
+    one. Without it every victim that is possible counts.
+
+    `strict`: the attacker is given the classes of a victim, and newcomers who need not exist count.
+
+    `exempt_suppressed`: records whose quasi-identifiers are all `*` in both releases are not judged.
+    """
+
+    setting: Setting = Setting.GROWING
+    same_order: bool = False
+    rows_known: bool = False
+    strict: bool = False
+    exempt_suppressed: bool = True
 
 
 def check_together(
@@ -33,49 +63,124 @@ def check_together(
     k: int,
     sensitive: Sequence[str] | str | None = None,
     *,
+    models: Sequence[Model] = (),
+    changing: Collection[str] = (),
     setting: Setting | str = Setting.GROWING,
     same_order: bool = False,
     rows_known: bool = False,
+    strict: bool = False,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> TogetherVerdict:
     """Check releases, the earliest first, against an attacker who has all of them.
 
-    `sensitive` columns are released as they are and do not change; they tell records apart. `domains` are those of the
-    original of the last release (`make_domains`); without them the releases and the `hierarchies` tell. `same_order`
-    is for versions of one table where row i is the same person everywhere, and the attacker knows it.
-
-    `rows_known` is the data holder's knowledge, not the attacker's: row i of every release is the same person, and
-    newcomers follow at the end. Then only victims that exist are judged, and the persons below k are counted one by
-    one. Without it every victim that is possible counts, and releases with overlapping classes may fail needlessly.
+    `sensitive` columns are released as they are and do not change; they tell records apart. Of the `models` those of
+    l-diversity are judged on the records that are left. Columns that are `changing`, quasi-identifiers or sensitive,
+    are not used to tell whether two records fit: a weaker reading. `domains` are those of the original of the last
+    release (`make_domains`); without them the releases and the `hierarchies` tell. For the rest see `Reading`.
     """
-    names, secrets = as_names(quasi), as_names(sensitive or ())
-    chosen = _setting(setting)
-    _check(releases, names, k, chosen, same_order=same_order)
+    names, secrets = as_names(quasi), tuple(name for name in as_names(sensitive or ()) if name not in changing)
+    how = Reading(_setting(setting), same_order, rows_known, strict)
+    diversities = diversities_among(models)
+    _check(releases, names, k, how, [model.column for model in diversities if model.column not in secrets])
     read_with = domains if domains is not None else domains_of_releases(releases, names, hierarchies)
-    tables = read_classes(releases, names, read_with, secrets)
-    if same_order:
-        checks = [_in_order(tables, k)]
-    else:
-        checks = [
-            check
-            for earlier, later in combinations(range(len(tables)), 2)
-            for check in _pair(tables[earlier], tables[later], (earlier + 1, later + 1), k, rows_known=rows_known)
-        ]
-    exact = same_order or len(tables) == 2
-    return TogetherVerdict(k, chosen, tuple(checks), exact, sum(table.unreadable for table in tables))
+    tables = read_classes(releases, names, read_with, secrets, changing)
+    needed = Needed(k, tuple(diversities))
+    checks, scope = ([in_order(tables, k)], Scope.ALL) if same_order else _all_pairs(tables, needed, how)
+    return TogetherVerdict(
+        k=k,
+        setting=how.setting,
+        checks=tuple(checks),
+        scope=scope,
+        unreadable_cells=sum(table.unreadable for table in tables),
+        diversities=tuple(model.spec() for model in diversities),
+        changing=tuple(changing),
+    )
+
+
+def check_newest(
+    releases: Sequence[pl.DataFrame],
+    quasi: Sequence[str],
+    k: int,
+    linking: Sequence[str],
+    *,
+    models: Sequence[Model] = (),
+    domains: Mapping[str, Domain],
+    joint_before: bool = False,
+) -> TogetherVerdict:
+    """Check the last release with every earlier one. `joint_before`: the earlier ones are known to hold all at once.
+
+    Then a last release that keeps every class of the one before it as a whole holds with all of them at once.
+    """
+    how = Reading()
+    diversities = tuple(model for model in diversities_among(models) if model.column in linking)
+    needed = Needed(k, diversities)
+    tables = read_classes(releases, quasi, domains, linking)
+    checks: list[AttackCheck] = []
+    scope = Scope.ALL if len(tables) == 2 else Scope.PAIRS
+    last = len(tables) - 1
+    for earlier in range(last):
+        worlds = make_worlds(tables[earlier], tables[last])
+        if joint_before and earlier == last - 1 and chain_goes_on(worlds, first_step(worlds), needed):
+            scope = Scope.ALL
+        checks += all_victims(worlds, (earlier + 1, last + 1), needed, exempt=how.exempt_suppressed)
+    return TogetherVerdict(
+        k=k,
+        setting=how.setting,
+        checks=tuple(checks),
+        scope=scope,
+        unreadable_cells=sum(table.unreadable for table in tables),
+        diversities=tuple(model.spec() for model in diversities),
+    )
+
+
+def _all_pairs(tables: Sequence[ReleaseClasses], needed: Needed, how: Reading) -> tuple[list[AttackCheck], Scope]:
+    """Every two releases with every attack; and whether that, or more, tells about all at once."""
+    checks: list[AttackCheck] = []
+    chain: list[Worlds] = []
+    steps: list[Step] = []
+    for earlier, later in combinations(range(len(tables)), 2):
+        worlds = make_worlds(tables[earlier], tables[later], may_leave=how.setting is Setting.MOVING)
+        if later == earlier + 1 and len(tables) > 2 and how.setting is not Setting.MOVING:
+            chain.append(worlds)
+            steps.append(first_step(worlds))
+        numbers: Numbers = (earlier + 1, later + 1)
+        if how.rows_known:
+            checks += real_victims(worlds, numbers, needed, exempt=how.exempt_suppressed)
+        else:
+            checks += all_victims(worlds, numbers, needed, strict=how.strict, exempt=how.exempt_suppressed)
+    if len(tables) == 2:
+        return checks, Scope.ALL
+    if how.rows_known and _stay_together(tables, needed):
+        return checks, Scope.ALL
+    proven = bool(steps) and chain_holds(chain[0], chain[1:], steps, needed) and not how.strict
+    return checks, Scope.ALL if proven else Scope.PAIRS
+
+
+def _stay_together(tables: Sequence[ReleaseClasses], needed: Needed) -> bool:
+    """In the real world everybody has k companions who came at the same time and share all classes since."""
+    if needed.diversities:
+        return False
+    ends = [0, *(table.records for table in tables)]
+    for number in range(len(tables)):
+        start, end = ends[number], ends[number + 1]
+        if end > start:
+            columns = [table.class_of_row[start:end] for table in tables[number:]]
+            if group_rows(columns, end - start)[1].min() < needed.k:
+                return False
+    return True
 
 
 def _setting(setting: Setting | str) -> Setting:
     try:
         return Setting(setting)
     except ValueError:
-        message = "the setting of several releases must be 'growing' or 'same'"
+        message = "the setting of several releases must be 'growing', 'same' or 'moving'"
         raise InputError(Problem("bad-setting", message)) from None
 
 
 def _check(
-    releases: Sequence[pl.DataFrame], quasi: Sequence[str], k: int, setting: Setting, *, same_order: bool
+    releases: Sequence[pl.DataFrame], quasi: Sequence[str], k: int, how: Reading, not_linking: Sequence[str]
 ) -> None:
     problems = []
     heights = [release.height for release in releases]
@@ -85,55 +190,21 @@ def _check(
         problems.append(Problem("bad-setting", "k must be at least 1"))
     if not quasi:
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier was given"))
-    if setting is Setting.SAME and len(set(heights)) > 1:
+    if how.setting is Setting.SAME and len(set(heights)) > 1:
         message = "versions of one table must have the same number of records"
         problems.append(Problem("different-lengths", message, None, "use the setting 'growing' if people came"))
-    if setting is Setting.GROWING and heights != sorted(heights):
+    if how.setting is Setting.GROWING and not (np.diff(heights) >= 0).all():
         message = "a later release has fewer records than an earlier one"
-        problems.append(Problem("shrinking", message, None, "give the earliest first; nobody may have left"))
-    if same_order and setting is Setting.GROWING:
+        hint = "give the earliest first; use the setting 'moving' if people may have left"
+        problems.append(Problem("shrinking", message, None, hint))
+    if how.same_order and how.setting is not Setting.SAME:
         message = "only versions of one table can be in the same order"
         problems.append(Problem("bad-setting", message, None, "use the setting 'same'"))
+    if how.rows_known and how.setting is Setting.MOVING:
+        message = "where people leave, rows with the same number are not the same person"
+        problems.append(Problem("bad-setting", message))
+    for column in not_linking:
+        message = "diversity is judged on what is left after cracking, so the column must be sensitive and steady"
+        problems.append(Problem("not-sensitive", message, column))
     if problems:
         raise InputError(problems)
-
-
-def _pair(
-    earlier: ReleaseClasses, later: ReleaseClasses, numbers: tuple[int, int], k: int, *, rows_known: bool
-) -> list[AttackCheck]:
-    found = look_together(earlier, later)
-    if rows_known:
-        return _real_victims(found, earlier, later, numbers, k)
-    classes, later_classes = earlier.sizes.shape[0], later.sizes.shape[0]
-    forward, cross = found.worst_of_earlier(classes), found.worst_of_later(later_classes)
-    closed_forward = found.worst_of_earlier(classes, closed=True)
-    closed_cross = found.worst_of_later(later_classes, closed=True)
-    return [
-        judge(Attack.FORWARD, numbers, k, forward, earlier.sizes, closed_forward),
-        judge(Attack.CROSS, numbers, k, cross, later.sizes, closed_cross),
-        judge(Attack.BACKWARD, numbers, k, found.newcomers, later.sizes, found.closed_newcomers),
-    ]
-
-
-def _real_victims(
-    found: Together, earlier: ReleaseClasses, later: ReleaseClasses, numbers: tuple[int, int], k: int
-) -> list[AttackCheck]:
-    """The same attacks on the people that there are: every person in its own pair of classes."""
-    old = earlier.records
-    pair = found.pair_of(earlier.class_of_row, later.class_of_row[:old])
-    if (pair < 0).any() or (found.anonymity[pair] == 0).any():
-        message = "rows with the same number do not fit; they cannot be the same person"
-        hint = "put them in the same order, with newcomers at the end"
-        raise InputError(Problem("rows-do-not-fit", message, None, hint))
-    new = later.class_of_row[old:]
-    exact, closed = found.anonymity[pair], found.closed_anonymity[pair]
-    return [
-        judge_persons(Attack.FORWARD, numbers, k, exact, earlier.class_of_row, closed),
-        judge_persons(Attack.CROSS, numbers, k, exact, later.class_of_row[:old], closed),
-        judge_persons(Attack.BACKWARD, numbers, k, found.newcomers[new], new, found.closed_newcomers[new]),
-    ]
-
-
-def _in_order(tables: Sequence[ReleaseClasses], k: int) -> AttackCheck:
-    sizes = group_rows([table.class_of_row for table in tables], tables[0].records)[1]
-    return judge(Attack.SAME_ORDER, tuple(range(1, len(tables) + 1)), k, sizes, sizes)

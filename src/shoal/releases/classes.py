@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,10 @@ from shoal.released.reading import ReadColumn, ReadTable, group_rows, read_relea
 from shoal.releases.kernels.fitting import fitting_pairs
 
 LARGEST_PAIRS = 200_000_000  # pairs of classes that are kept at once
+CoverArrays = tuple[
+    FloatArray, FloatArray, NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], FloatArray
+]  # fmt: skip
+BLOCK = 32  # classes that are passed over together if the box around them does not fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,22 @@ class Covers:
     set_end: NDArray[np.int64]
     members: FloatArray
 
+    @property
+    def arrays(self) -> CoverArrays:
+        """In the order in which kernels take them."""
+        return (self.low, self.high, self.missing, self.set_start, self.set_end, self.members)
+
+    def of(self, classes: NDArray[np.int64]) -> Covers:
+        """What some of the classes cover."""
+        return Covers(
+            self.low[classes],
+            self.high[classes],
+            self.missing[classes],
+            self.set_start[classes],
+            self.set_end[classes],
+            self.members,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class ReleaseClasses:
@@ -36,9 +56,11 @@ class ReleaseClasses:
     sizes: CountArray  # (classes,)
     class_of_row: CodeArray  # (records,)
     covers: Covers
-    cell_class: CodeArray  # (cells,) cells are sorted by sensitive value
-    cell_value: CodeArray  # (cells,) number of the sensitive value, the same in all releases
+    cell_of_row: CodeArray  # (records,)
+    cell_class: CodeArray  # (cells,)
     cell_sizes: CountArray  # (cells,)
+    cell_columns: Mapping[str, CodeArray]  # (cells,) the value of each sensitive column, numbered alike in all releases
+    suppressed: NDArray[np.bool_]  # (classes,) every quasi-identifier is `*`
     unreadable: int  # cells of the table that nobody can read; they are taken to cover everything
 
     @property
@@ -47,9 +69,16 @@ class ReleaseClasses:
 
 
 def read_classes(
-    releases: Sequence[pl.DataFrame], quasi: Sequence[str], domains: Mapping[str, Domain], sensitive: Sequence[str] = ()
+    releases: Sequence[pl.DataFrame],
+    quasi: Sequence[str],
+    domains: Mapping[str, Domain],
+    sensitive: Sequence[str] = (),
+    changing: Collection[str] = (),
 ) -> list[ReleaseClasses]:
-    """Read every release with the same domains, and number the sensitive values alike in all of them."""
+    """Read every release with the same domains, and number the sensitive values alike in all of them.
+
+    Quasi-identifiers that are `changing` tell classes apart, but not whether two classes fit.
+    """
     lacking = [
         Problem("unknown-column", f"release {number + 1} has no such column", name)
         for number, frame in enumerate(releases)
@@ -58,33 +87,41 @@ def read_classes(
     ]
     if lacking:
         raise InputError(lacking)
+    steady = [name for name in quasi if name not in changing]
     values = _sensitive_numbers(releases, sensitive)
-    return [_classes(frame, quasi, domains, numbers) for frame, numbers in zip(releases, values, strict=True)]
+    return [_classes(frame, quasi, steady, domains, codes) for frame, codes in zip(releases, values, strict=True)]
 
 
-def _sensitive_numbers(releases: Sequence[pl.DataFrame], sensitive: Sequence[str]) -> list[CodeArray]:
-    heights = [frame.height for frame in releases]
-    if not sensitive:
-        return [np.zeros(height, dtype=np.int32) for height in heights]
-    stacked = pl.concat([frame.select(as_text(frame[name]) for name in sensitive) for frame in releases])
-    codes = [stacked[name].rank("dense").fill_null(0).to_numpy().astype(np.int32) for name in sensitive]
-    numbers = group_rows(codes, stacked.height)[0]
-    return np.split(numbers, np.cumsum(heights)[:-1])
+def _sensitive_numbers(releases: Sequence[pl.DataFrame], sensitive: Sequence[str]) -> list[dict[str, CodeArray]]:
+    """For every release the number of each cell's text, per sensitive column."""
+    ends = np.cumsum([frame.height for frame in releases])[:-1]
+    found: list[dict[str, CodeArray]] = [{} for _ in releases]
+    for name in sensitive:
+        stacked = pl.concat([as_text(frame[name]).alias(name) for frame in releases])
+        codes = stacked.rank("dense").fill_null(0).to_numpy().astype(np.int32)
+        for of_release, part in zip(found, np.split(codes, ends), strict=True):
+            of_release[name] = part
+    return found
 
 
 def _classes(
-    release: pl.DataFrame, quasi: Sequence[str], domains: Mapping[str, Domain], values: CodeArray
+    release: pl.DataFrame,
+    quasi: Sequence[str],
+    steady: Sequence[str],
+    domains: Mapping[str, Domain],
+    values: Mapping[str, CodeArray],
 ) -> ReleaseClasses:
     table = read_release(release, release, quasi, domains, same_order=False)
-    _, sizes, row = group_rows([table.class_of_row, values], release.height)
-    order = np.lexsort((table.class_of_row[row], values[row]))
+    cell_of_row, sizes, row = group_rows([table.class_of_row, *values.values()], release.height)
     return ReleaseClasses(
         sizes=table.class_sizes,
         class_of_row=table.class_of_row,
-        covers=_covers(table, quasi),
-        cell_class=table.class_of_row[row][order],
-        cell_value=values[row][order],
-        cell_sizes=sizes[order],
+        covers=_covers(table, steady),
+        cell_of_row=cell_of_row,
+        cell_class=table.class_of_row[row],
+        cell_sizes=sizes,
+        cell_columns={name: codes[row] for name, codes in values.items()},
+        suppressed=table.suppressed_classes,
         unreadable=sum(column.unreadable for column in table.columns.values()),
     )
 
@@ -120,17 +157,34 @@ def _ends(column: ReadColumn) -> tuple[FloatArray, FloatArray]:
 
 def pairs_that_fit(one: Covers, other: Covers) -> tuple[CodeArray, CodeArray]:
     """All pairs of classes whose cells share a value on every attribute, sorted by the first and then the second."""
-    arguments = (
-        one.low, one.high, one.missing, one.set_start, one.set_end, one.members, other.low, other.high, other.missing,
-        other.set_start, other.set_end, other.members,
-    )  # fmt: skip
+    order, starts = _blocks(other)
     room = 4 * (one.low.shape[0] + other.low.shape[0]) + 1024
     while True:
         first, second = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-        found = fitting_pairs(*arguments, first, second)
+        found = fitting_pairs(*one.arrays, *other.arrays, order, starts, first, second)
         if found <= room:
-            return first[:found], second[:found]
+            sorting = np.lexsort((second[:found], first[:found]))
+            return first[:found][sorting], second[:found][sorting]
         if found > LARGEST_PAIRS:
             message = f"{found} pairs of classes fit together; at most {LARGEST_PAIRS} can be checked"
             raise InputError(Problem("too-many-pairs", message))
         room = found
+
+
+def _blocks(covers: Covers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The classes in an order in which neighbours are near each other, cut into blocks: halves of halves."""
+    low, high = np.nan_to_num(covers.low, neginf=np.nan), np.nan_to_num(covers.high, posinf=np.nan)
+    middle = np.nan_to_num((low + high) / 2, nan=0.0)
+    middle /= np.maximum(np.ptp(middle, axis=0), 1e-300) if middle.shape[0] else 1.0
+    open_parts, ready = [np.arange(middle.shape[0])], []
+    while open_parts:
+        part = open_parts.pop()
+        if part.shape[0] <= BLOCK:
+            ready.append(part)
+            continue
+        widest = int(np.argmax(np.std(middle[part], axis=0)))
+        half = part.shape[0] // 2
+        split = np.argpartition(middle[part, widest], half)
+        open_parts += [part[split[:half]], part[split[half:]]]
+    starts = np.append(0, np.cumsum([part.shape[0] for part in ready]))
+    return np.concatenate(ready).astype(np.int64), starts.astype(np.int64)

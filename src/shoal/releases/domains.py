@@ -65,7 +65,7 @@ def _domain(
     if order is not None:
         scale, values = Scale.ORDERED, list(order)
     elif hierarchy is not None:
-        scale, values = scale or Scale.CATEGORY, list(hierarchy.leaves)
+        scale, values = scale or _scale_of_leaves(hierarchy), list(hierarchy.leaves)
     elif scale is None or scale.is_numeric:
         scale, values = _numbers_or_words(shown, scale)
     else:
@@ -73,6 +73,16 @@ def _domain(
     column = pl.Series(name, [*values, None], dtype=pl.String)  # an empty cell is a missing value
     attribute = Attribute(name, Role.QUASI_IDENTIFYING, scale, tuple(order) if order is not None else None)
     return make_domain(column, attribute, hierarchy, missing)
+
+
+def _scale_of_leaves(hierarchy: Hierarchy) -> Scale:
+    """Numbers with a hierarchy may be released as ranges of numbers, so they must be known to be numbers."""
+    leaves = pl.Series(hierarchy.leaves, dtype=pl.String)
+    for scale in (Scale.INTEGER, Scale.DECIMAL, Scale.DATE):
+        numbers = parse_numbers(leaves, scale)
+        if not np.isnan(numbers).any() and _suits(numbers, scale):
+            return scale
+    return Scale.CATEGORY
 
 
 def _numbers_or_words(shown: pl.Series, scale: Scale | None) -> tuple[Scale, list[str]]:

@@ -24,16 +24,21 @@ not count. A class of R1 is judged by its worst later class (F), a class of R2 b
 
 Worlds of different sensitive values do not touch each other, so the extremes of the cells of a class add up exactly.
 
-**Classes, not points.** Classes of local recoding overlap, so a victim's quasi-identifiers can lie in several. The
-attacker is given the pair of classes: whoever knows the quasi-identifiers alone has these candidates and maybe more.
-A pair counts if some world has a person in it, whether the real one does or not. So the anonymity is never overstated,
-but where classes overlap even a release published twice can fail for pairs in which nobody is. The data holder, who
-knows the pairs that occur, judges these only (`rows_known` in `check.py`). Where classes do not overlap a victim has
-one class in each release.
+**Classes and points.** Classes of local recoding overlap, so a victim's quasi-identifiers can lie in several. Whoever
+knows the quasi-identifiers alone has the candidates of every pair of classes around them. So a pair that lies inside a
+pair that holds is passed over (`judging.py`); the anonymity is never overstated by it. A pair counts if some world has
+a person in it, whether the real one does or not; the data holder, who knows the pairs that occur, judges these only
+(`rows_known` in `check.py`). Where classes do not overlap a victim has one class in each release.
+
+**Newcomers who need not exist.** A class that old records fill in the real world may hold a newcomer in another one,
+and the releases alone do not tell. So B fails if somebody is below k whichever world is the real one; how many could be
+below in some world is told beside it, and counts with `strict`.
 
 **Closed forms** (B. C. M. Fung, K. Wang, A. W.-C. Fu, J. Pei, EDBT 2008, as remembered and not compared with the
 text) stand beside the exact numbers. They look at the neighbours of a cell only and may crack too little: their
 anonymity is never below the exact one, and nothing is promised by them.
+
+This module asks for everything exactly; large releases are judged lazily (`judging.py`).
 """
 
 from __future__ import annotations
@@ -41,13 +46,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
-from shoal.errors import InputError, Problem
 from shoal.released.domain import CodeArray, CountArray
-from shoal.releases.classes import ReleaseClasses, pairs_that_fit
-from shoal.releases.kernels.flows import largest_flows, room_nearby
+from shoal.releases.classes import ReleaseClasses
+from shoal.releases.worlds import make_worlds
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,120 +63,17 @@ class Together:
     closed_anonymity: CountArray  # (pairs,) by the closed forms
     closed_newcomers: CountArray  # (later classes,)
 
-    def worst_of_earlier(self, classes: int, *, closed: bool = False) -> CountArray:
-        """F: the anonymity of every earlier class by its worst later one; 0 where nobody can be."""
-        return self._worst(self.earlier_class, classes, closed=closed)
 
-    def worst_of_later(self, classes: int, *, closed: bool = False) -> CountArray:
-        """C: the anonymity of every later class by its worst earlier one; 0 where no old person can be."""
-        return self._worst(self.later_class, classes, closed=closed)
-
-    def pair_of(self, earlier_class: CodeArray, later_class: CodeArray) -> NDArray[np.int64]:
-        """The number of the pair of two classes next to each other; -1 where they do not fit."""
-        span = int(max(self.later_class.max(initial=0), later_class.max(initial=0))) + 1
-        keys = self.earlier_class.astype(np.int64) * span + self.later_class  # sorted, as the pairs are
-        wanted = earlier_class.astype(np.int64) * span + later_class
-        place = np.minimum(np.searchsorted(keys, wanted), keys.shape[0] - 1)
-        return np.where(keys[place] == wanted, place, -1)
-
-    def _worst(self, group: CodeArray, classes: int, *, closed: bool) -> CountArray:
-        possible = self.anonymity > 0
-        values = (self.closed_anonymity if closed else self.anonymity)[possible]
-        nothing = np.iinfo(np.int64).max
-        worst = np.full(classes, nothing, dtype=np.int64)
-        np.minimum.at(worst, group[possible], values)
-        return np.where(worst == nothing, 0, worst)
-
-
-@dataclass(frozen=True, eq=False)
-class _Edges:
-    """Earlier and later cells that fit and carry the same sensitive value, sorted by the earlier cell."""
-
-    tail: CodeArray  # (edges,) earlier cell
-    head: CodeArray  # (edges,) later cell
-    earlier_class: CodeArray  # (edges,)
-    later_class: CodeArray  # (edges,)
-
-
-def look_together(earlier: ReleaseClasses, later: ReleaseClasses) -> Together:
+def look_together(earlier: ReleaseClasses, later: ReleaseClasses, *, may_leave: bool = False) -> Together:
     """The exact anonymity of every pair of classes and of every later class. Raises InputError if no world fits."""
-    edges = _edges(earlier, later)
-    largest = np.zeros(edges.head.shape[0], dtype=np.int64)
-    fewest = np.zeros(later.cell_sizes.shape[0], dtype=np.int64)
-    start = _starts(edges.tail, earlier.cell_sizes.shape[0])
-    back = np.argsort(edges.head, kind="stable").astype(np.int64)
-    back_start = _starts(edges.head, later.cell_sizes.shape[0])
-    unplaced = largest_flows(
-        earlier.cell_sizes, later.cell_sizes, start, edges.head, edges.tail, back_start, back,
-        largest, fewest,
-    )  # fmt: skip
-    if unplaced:
-        message = f"{unplaced} records of the earlier release cannot be in the later one"
-        hint = "give them in the order of time, with the same people, values and columns"
-        raise InputError(Problem("releases-do-not-fit", message, None, hint))
-    closed = np.minimum(earlier.cell_sizes[edges.tail], later.cell_sizes[edges.head])
-    pairs = (
-        pl.DataFrame(
-            {
-                "earlier": edges.earlier_class,
-                "later": edges.later_class,
-                "exact": largest,
-                "closed": closed,
-            }
-        )
-        .group_by("earlier", "later")
-        .agg(pl.col("exact").sum(), pl.col("closed").sum())
-        .sort("earlier", "later")
-    )
+    worlds = make_worlds(earlier, later, may_leave=may_leave)
+    worlds.ask(np.arange(worlds.pairs.count, dtype=np.int64))
+    worlds.ask_newcomers(np.arange(later.sizes.shape[0], dtype=np.int64))
     return Together(
-        earlier_class=pairs["earlier"].to_numpy(),
-        later_class=pairs["later"].to_numpy(),
-        anonymity=pairs["exact"].to_numpy(),
-        newcomers=_per_class(later, later.cell_sizes - fewest),
-        closed_anonymity=pairs["closed"].to_numpy(),
-        closed_newcomers=_per_class(later, _closed_newcomers(edges, earlier, later)),
+        earlier_class=worlds.pairs.earlier,
+        later_class=worlds.pairs.later,
+        anonymity=worlds.of_pairs(worlds.found),
+        newcomers=worlds.of_classes(worlds.free),
+        closed_anonymity=worlds.of_pairs(worlds.closed),
+        closed_newcomers=later.sizes if may_leave else worlds.closed_newcomers(),
     )
-
-
-def _edges(earlier: ReleaseClasses, later: ReleaseClasses) -> _Edges:
-    first, second = pairs_that_fit(earlier.covers, later.covers)
-    joined = (
-        pl.DataFrame({"earlier": first, "later": second})
-        .join(_cells(earlier, "earlier", "tail"), on="earlier")
-        .join(_cells(later, "later", "head"), on=["later", "value"])
-        .sort("tail", "head")
-    )
-    tail, head, one, other = (joined[name].to_numpy() for name in ("tail", "head", "earlier", "later"))
-    return _Edges(tail, head, one, other)
-
-
-def _cells(release: ReleaseClasses, class_name: str, cell_name: str) -> pl.DataFrame:
-    numbers = np.arange(release.cell_sizes.shape[0], dtype=np.int32)
-    return pl.DataFrame({class_name: release.cell_class, "value": release.cell_value, cell_name: numbers})
-
-
-def _starts(sorted_or_not: CodeArray, count: int) -> NDArray[np.int64]:
-    """Where the entries of every number begin once they are sorted, and where the last ones end."""
-    return np.append(0, np.cumsum(np.bincount(sorted_or_not, minlength=count))).astype(np.int64)
-
-
-def _per_class(release: ReleaseClasses, of_cells: CountArray) -> CountArray:
-    total = np.zeros(release.sizes.shape[0], dtype=np.int64)
-    np.add.at(total, release.cell_class, of_cells)
-    return total
-
-
-def _closed_newcomers(edges: _Edges, earlier: ReleaseClasses, later: ReleaseClasses) -> CountArray:
-    """Per later cell: its size less how many of the earlier records that fit it find no room in other cells.
-
-    The other cells are those that fit any of these earlier records.
-    """
-    cells = later.cell_sizes.shape[0]
-    fitting = np.zeros(cells, dtype=np.int64)
-    np.add.at(fitting, edges.head, earlier.cell_sizes[edges.tail])
-    room = np.zeros(cells, dtype=np.int64)
-    back = np.argsort(edges.head, kind="stable").astype(np.int64)
-    start, back_start = _starts(edges.tail, earlier.cell_sizes.shape[0]), _starts(edges.head, cells)
-    room_nearby(later.cell_sizes, start, edges.head, edges.tail, back_start, back, room)
-    needed = np.maximum(0, fitting - (room - later.cell_sizes))
-    return later.cell_sizes - np.where(fitting > 0, needed, 0)

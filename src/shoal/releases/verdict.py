@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-
-from shoal.released.domain import CodeArray, CountArray
-
 
 class Attack(StrEnum):
     """How the releases are used together; the letters are those of BCF-anonymity."""
@@ -25,6 +21,14 @@ class Setting(StrEnum):
 
     GROWING = "growing"  # every table holds the people of the one before it, and maybe newcomers
     SAME = "same"  # versions of one table: the same people in all
+    MOVING = "moving"  # people come and may leave: a weaker reading, because less can be excluded
+
+
+class Scope(StrEnum):
+    """What was looked at together."""
+
+    ALL = "all releases"  # exactly (two of them, or the same order), or proven for all at once
+    PAIRS = "every two releases"  # an attacker who joins all of them may learn more
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,10 @@ class AttackCheck:
     smallest_anonymity: int | None  # None: there can be no victim of this attack
     classes_below: int  # classes in which a victim can have fewer than k candidates left
     persons_below: int  # records of these classes; where the rows are known, the persons with fewer than k candidates
-    by_closed_form: int | None  # the smallest anonymity by the closed forms, to compare; promises nothing
+    surely_below: int | None = None  # persons below k whichever world is the real one, where that was counted
+    classes_alike: int = 0  # classes in which k candidates are left, but their sensitive values are not diverse
+    classes_open: int = 0  # of those below: no world was found in which they hold, and not all were looked at
+    by_closed_form: int | None = None  # the smallest anonymity by the closed forms, to compare; promises nothing
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -47,40 +54,51 @@ class AttackCheck:
             "smallest_anonymity": self.smallest_anonymity,
             "classes_below": self.classes_below,
             "persons_below": self.persons_below,
+            "surely_below": self.surely_below,
+            "classes_alike": self.classes_alike,
+            "classes_open": self.classes_open,
             "by_closed_form": self.by_closed_form,
         }
 
     def __str__(self) -> str:
-        which = ", ".join(str(number) for number in self.releases)
+        head = f"{self.attack} attack on releases {', '.join(str(number) for number in self.releases)}"
         if self.smallest_anonymity is None:
-            return f"{self.attack} attack on releases {which}: there can be no victim"
+            return f"{head}: there can be no victim"
+        smallest = f"smallest anonymity: {self.smallest_anonymity}"
+        below = f"{self.classes_below} classes with {self.persons_below} persons"
         if self.passed:
-            return f"{self.attack} attack on releases {which} holds (smallest anonymity: {self.smallest_anonymity})"
-        return (
-            f"{self.attack} attack on releases {which} fails: {self.classes_below} classes with {self.persons_below} "
-            f"persons are below (smallest anonymity: {self.smallest_anonymity})"
-        )
+            maybe = f"; {below} would be below if a newcomer were there" if self.classes_below else ""
+            return f"{head} holds ({smallest}{maybe})"
+        alike = f", {self.classes_alike} classes are not diverse" if self.classes_alike else ""
+        return f"{head} fails: {below} are below{alike} ({smallest})"
 
 
 @dataclass(frozen=True)
 class TogetherVerdict:
-    """Whether several releases hold together. `exact` says whether all of them were looked at jointly."""
+    """Whether several releases hold together."""
 
     k: int
     setting: Setting
     checks: tuple[AttackCheck, ...]
-    exact: bool  # False: more than two releases, looked at in pairs; an attacker who joins all may learn more
+    scope: Scope
     unreadable_cells: int  # taken to cover everything, which can hide a crack
+    diversities: tuple[str, ...] = ()  # models that were judged on what is left
+    changing: tuple[str, ...] = ()  # columns that were not used, because their values may change
 
     @property
     def passed(self) -> bool:
         return all(check.passed for check in self.checks)
 
     @property
+    def exact(self) -> bool:
+        """False: more than two releases, looked at in pairs; an attacker who joins all may learn more."""
+        return self.scope is Scope.ALL
+
+    @property
     def worst(self) -> AttackCheck | None:
-        """The check with the smallest anonymity; the first of several."""
+        """The check with the smallest anonymity; the first of several, and one that fails before any that holds."""
         measured = [check for check in self.checks if check.smallest_anonymity is not None]
-        return min(measured, key=lambda check: check.smallest_anonymity or 0) if measured else None
+        return min(measured, key=lambda check: (check.passed, check.smallest_anonymity or 0)) if measured else None
 
     @property
     def attack(self) -> Attack | None:
@@ -98,8 +116,11 @@ class TogetherVerdict:
             "k": self.k,
             "setting": self.setting.value,
             "passed": self.passed,
+            "scope": self.scope.value,
             "exact": self.exact,
             "unreadable_cells": self.unreadable_cells,
+            "diversities": list(self.diversities),
+            "changing": list(self.changing),
             "checks": [check.as_dict() for check in self.checks],
         }
 
@@ -107,43 +128,3 @@ class TogetherVerdict:
         head = f"{self.k}-anonymity of the releases together {'holds' if self.passed else 'fails'}"
         scope = "all worlds" if self.exact else "every two releases; all together may give away more"
         return "\n".join([f"{head} ({scope})", *(f"  {check}" for check in self.checks)])
-
-
-def judge(
-    attack: Attack,
-    releases: tuple[int, ...],
-    k: int,
-    anonymity: CountArray,
-    sizes: CountArray,
-    closed: CountArray | None = None,
-) -> AttackCheck:
-    """A check from the anonymity of every class; 0 stands for a class where no victim can be."""
-    possible = anonymity > 0
-    below = possible & (anonymity < k)
-    found = anonymity[possible]
-    by_form = closed[possible] if closed is not None else np.zeros(0, dtype=np.int64)
-    return AttackCheck(
-        attack=attack,
-        releases=releases,
-        passed=not bool(below.any()),
-        smallest_anonymity=int(found.min()) if found.shape[0] else None,
-        classes_below=int(below.sum()),
-        persons_below=int(sizes[below].sum()),
-        by_closed_form=int(by_form.min()) if by_form.shape[0] else None,
-    )
-
-
-def judge_persons(
-    attack: Attack, releases: tuple[int, ...], k: int, anonymity: CountArray, class_of: CodeArray, closed: CountArray
-) -> AttackCheck:
-    """A check from the anonymity of every person, and the class in which the attack looks for that person."""
-    below = anonymity < k
-    return AttackCheck(
-        attack=attack,
-        releases=releases,
-        passed=not bool(below.any()),
-        smallest_anonymity=int(anonymity.min()) if anonymity.shape[0] else None,
-        classes_below=int(np.unique(class_of[below]).shape[0]),
-        persons_below=int(below.sum()),
-        by_closed_form=int(closed.min()) if closed.shape[0] else None,
-    )

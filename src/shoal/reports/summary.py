@@ -27,6 +27,10 @@ _RISK = {
         "Records whose quasi-identifiers nobody shares: they are recognised with certainty.",
     ),
 }
+_ROW_ORDERS = {
+    "released": "by the released values: it tells nothing more",
+    "input": "that of the input: if it was sorted, ranges narrow each other",
+}
 _META = {one.name: one for one in metrics()}
 _EXTRA = {
     "lower_bound": ("Lower bound of the loss", "No release of this table that meets the requirement has a lower GCP."),
@@ -132,12 +136,26 @@ def certificate_sections(summary: Dict, *, public: bool) -> list[str]:
     rows.append(
         ["Missing values", certificate.get("missing", {}).get("rule", ""), "The rule for cells without a value."]
     )
+    order = certificate.get("row_order", "input")
+    rows.append(["Order of the rows", _ROW_ORDERS.get(order, order), "What the order of the file can tell."])
     rows += [["Note", text, "Told by the run."] for text in certificate.get("notes", ()) if not public]
     inside = [table(["What", "Value", MEANING], rows)]
+    if certificate.get("kept"):
+        inside += _kept_table(certificate, public=public)
     if not public:
         inside += _run_tables(certificate, summary.get("seconds", {}))
     parts.append(section("How it was made", "To repeat and to check it.", *inside))
     return parts
+
+
+def _kept_table(certificate: Dict, *, public: bool) -> list[str]:
+    rows = [[name, "; ".join(against)] for name, against in certificate["kept"].items()]
+    text = "These columns are neither generalized nor dropped."
+    if public:
+        return [heading("Published as they are"), paragraph(text), table(["Column"], [row[:1] for row in rows])]
+    text += f" Whoever knows them too tells {count(certificate.get('alone_with_kept'))} records from all others."
+    shown = table(["Column", "What speaks against it, allowed knowingly"], rows)
+    return [heading("Published as they are"), paragraph(text), shown]
 
 
 def _run_tables(certificate: Dict, seconds: Mapping[str, float]) -> list[str]:

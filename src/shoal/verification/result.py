@@ -60,6 +60,7 @@ class Verification:
     suppressed_exempt: bool  # True: within the suppression limit, so not counted as a class
     checks: tuple[ModelCheck, ...]
     candidates: int | None = None  # without classes: the fewest candidates of any record, counted up to k
+    together: dict[str, Any] | None = None  # what several releases tell together, if that was asked
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -70,6 +71,7 @@ class Verification:
             "suppressed_records": self.suppressed_records,
             "suppressed_exempt": self.suppressed_exempt,
             "checks": [check.as_dict() for check in self.checks],
+            **({"together": self.together} if self.together is not None else {}),
         }
 
     @property

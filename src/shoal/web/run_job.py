@@ -29,24 +29,37 @@ def run_job(voice: Voice) -> None:
     started = time.perf_counter()
 
     def progress(event: Progress) -> None:
-        voice.say(
-            event="progress",
-            seconds=time.perf_counter() - started,
-            stage=event.stage,
-            fraction=event.fraction,
-            loss=event.loss,
-            bound=getattr(event, "bound", None),
-        )
+        seconds = time.perf_counter() - started
+        if event.bound is not None:
+            voice.say(event="bound", seconds=seconds, bound=event.bound)
+        else:
+            voice.say(event="progress", seconds=seconds, stage=event.stage, fraction=event.fraction, loss=event.loss)
 
     try:
-        result = shoal.run(Job.load(folder / "job.yaml"), watch=Watch(progress, stop=stop))
-        _write_reports(folder, result, progress)
+        job = Job.load(folder / "job.yaml")
+        published = job.output is not None  # else only its numbers are wanted
+        result = shoal.run(job, watch=Watch(progress, _Keep(folder, job) if published else None, stop))
+        if published:
+            _write_reports(folder, result, progress)
         seconds = time.perf_counter() - started
         voice.say(event="done", early=stop.asked, seconds=seconds, **_headline(result))
     except ShoalError as error:
         voice.say(event="failed", problems=problems_of(error), exit_code=error.exit_code)
     except Exception as error:
         voice.say(event="failed", problems=problems_of(error), exit_code=1)
+
+
+class _Keep:
+    """Keeps what was released of each record, in the order of the table."""
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        self.folder, self.job = folder, job
+
+    def __call__(self, step: str, value: Any) -> None:
+        if step == "recode":
+            from shoal.web.look_answers import keep_for_looking
+
+            keep_for_looking(self.folder, value, self.job)
 
 
 def _listen(stop: StopRequest) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -13,15 +14,19 @@ from shoal.web.bench import bench_of, body_of, project_of, run_folder_of, settin
 from shoal.web.downloads import download
 from shoal.web.files import read_json, write_json
 from shoal.web.runs import UNFINISHED
+from shoal.web.settings import with_algorithm
 from shoal.web.workspace import NotThereError
 
 LONGEST_NAME = 80
+MOST_TASKS = 60
+LOOKS = frozenset({"rows", "map", "distribution", "clusters", "learning", "together"})
 
 
 async def start(request: Request) -> Response:
     project, wanted = project_of(request), await body_of(request)
     settings = settings_of(wanted, project.read()["settings"])
-    name = str(wanted.get("name") or f"Run {len(project.runs()) + 1}")[:LONGEST_NAME]
+    others = sum(1 for run in project.runs() if run["published"])
+    name = str(wanted.get("name") or f"Run {others + 1}")[:LONGEST_NAME]
     return told(bench_of(request).runs.start(project, settings, name), 201)
 
 
@@ -80,6 +85,30 @@ async def verify(request: Request) -> Response:
     return await bench_of(request).asked(project, question)
 
 
+async def look(request: Request) -> Response:
+    """A question about what a run released."""
+    project, folder, question = project_of(request), run_folder_of(request), await body_of(request)
+    if question.get("at") not in LOOKS:
+        raise HTTPException(400)
+    if question["at"] == "together":
+        question["earlier"] = str(project.run_folder(str(question.get("earlier", ""))))
+    return await bench_of(request).asked(project, {**question, "ask": "look", "folder": str(folder)})
+
+
+async def frontier(request: Request) -> Response:
+    """Runs over several k and algorithms, of which only the numbers are kept."""
+    project, wanted = project_of(request), await body_of(request)
+    settings = settings_of(wanted, project.read()["settings"])
+    tasks = [(str(name), k) for name in wanted.get("algorithms", ()) for k in wanted.get("ks", ())]
+    if len(tasks) > MOST_TASKS or not all(isinstance(k, int) for _, k in tasks):
+        raise HTTPException(400)
+    started = [
+        bench_of(request).runs.start(project, with_algorithm(settings, name, k), f"{name}, k {k}", published=False)
+        for name, k in tasks
+    ]
+    return told({"started": len(started)}, 201)
+
+
 async def file(request: Request) -> Response:
     folder = run_folder_of(request)
     return await asyncio.to_thread(download, project_of(request), folder, request.path_params["name"])
@@ -88,10 +117,12 @@ async def file(request: Request) -> Response:
 _RUN = "/api/projects/{project}/runs/{run}"
 ROUTES = [
     Route("/api/projects/{project}/runs", start, methods=["POST"]),
+    Route("/api/projects/{project}/frontier", frontier, methods=["POST"]),
     Route(_RUN, show),
     Route(_RUN, rename, methods=["PUT"]),
     Route(_RUN, delete, methods=["DELETE"]),
     Route(f"{_RUN}/stop", stop, methods=["POST"]),
     Route(f"{_RUN}/verify", verify, methods=["POST"]),
+    Route(f"{_RUN}/look", look, methods=["POST"]),
     Route(_RUN + "/files/{name}", file),
 ]

@@ -39,10 +39,10 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
 
-    def start(self, project: Project, settings: dict[str, Any], name: str) -> dict[str, Any]:
-        """Begin a run with these settings; a wrong setting is told now."""
+    def start(self, project: Project, settings: dict[str, Any], name: str, *, published: bool = True) -> dict[str, Any]:
+        """Begin a run with these settings; a wrong setting is told now. Unpublished: only its numbers are kept."""
         folder = project.runs_folder / new_number()
-        job = make_job(settings, project.table, folder)
+        job = make_job(settings, project.table, folder if published else None)
         folder.mkdir(mode=0o700)
         job.save(folder / "job.yaml")
         state = {
@@ -50,11 +50,13 @@ class Runs:
             "name": name,
             "made": time.time(),
             "state": "waiting",
+            "published": published,
             "settings": settings,
             "algorithm": job.algorithm,
             "k": job.k,
             "models": list(job.models),
             "curve": [],
+            "bounds": [],
         }
         write_json(folder / "run.json", state)
         self._tell(project, state)
@@ -119,6 +121,8 @@ class Runs:
                 kind = message.pop("event")
                 if kind == "progress":
                     _keep_progress(state, message)
+                elif kind == "bound":
+                    state["bounds"].append([round(message["seconds"], 2), message["bound"]])
                 else:
                     state.update(message, state=kind)
                 self._tell(project, state)
@@ -134,9 +138,7 @@ class Runs:
 def _keep_progress(state: dict[str, Any], message: dict[str, Any]) -> None:
     state["progress"] = message
     if message.get("loss") is not None:
-        point = [round(message["seconds"], 2), message["loss"], message.get("bound")]
-        if not state["curve"] or state["curve"][-1][1:] != point[1:]:
-            state["curve"].append(point)
+        state["curve"].append([round(message["seconds"], 2), message["loss"]])
         if len(state["curve"]) > MOST_POINTS:
             state["curve"] = state["curve"][::2]
 

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal.algorithms.registry import algorithm_class
 from shoal.job.job import Job
 from shoal.tables.formats.files import Format, format_of
 from shoal.tables.schema import Role
 
+CERTIFICATE = "certificate.json"
 SETTINGS = (  # of a job, as the page holds them
     *("k", "models", "suppression_limit", "hierarchies", "scales", "orders", "missing", "algorithm", "parameters"),
-    *("effort", "objective", "priorities", "recoding", "recodings", "seed", "person", "class"),
+    *("effort", "objective", "priorities", "recoding", "recodings", "seed", "person", "class", "allow"),
 )
 
 
@@ -24,10 +26,11 @@ def starting_settings() -> dict[str, Any]:
 
 def sample_settings() -> dict[str, Any]:
     """The main job of the sample, as `shoal demo` has it."""
+    from shoal.sample.demo import ALLOWED
     from shoal.sample.hospital import hospital_hierarchies, hospital_roles
 
     roles = {name: str(role) for name, role in hospital_roles().items()}
-    return {**starting_settings(), "roles": roles, "k": 10, "hierarchies": hospital_hierarchies()}
+    return {**starting_settings(), "roles": roles, "k": 10, "hierarchies": hospital_hierarchies(), "allow": ALLOWED}
 
 
 def make_job(settings: Mapping[str, Any], table: Path, folder: Path | None) -> Job:
@@ -40,24 +43,34 @@ def make_job(settings: Mapping[str, Any], table: Path, folder: Path | None) -> J
     }
     named = {role: tuple(name for name, of in roles.items() if of == role) for role in Role}
     person = given.get("person")
+    if "keep" in Job.model_fields:  # a job that must name what is released as it is
+        given["keep"] = named[Role.INSENSITIVE]
     places = {} if folder is None else {"output": folder / release_name(table), "certificate": folder / CERTIFICATE}
     return Job.make(
         input=table,
         quasi=named[Role.QUASI_IDENTIFYING],
         sensitive=named[Role.SENSITIVE],
         identifiers=tuple(name for name in named[Role.IDENTIFYING] if name != person),
+        keep=tuple(name for name in named[Role.INSENSITIVE] if name not in (person, given.get("class"))),
         **places,
         **given,
     )
 
 
-CERTIFICATE = "certificate.json"
+def with_algorithm(settings: Mapping[str, Any], algorithm: str, k: int) -> dict[str, Any]:
+    """The settings with another algorithm and k; what only one algorithm understands is left to that one."""
+    changed = {**settings, "algorithm": algorithm, "k": k}
+    if algorithm != settings.get("algorithm", "shoal"):
+        changed.update(effort=None, objective=None, parameters={})
+    if not algorithm_class(algorithm).takes_priorities:
+        changed["priorities"] = {}
+    return changed
 
 
 def release_name(table: Path) -> str:
-    """The release has the format of the table."""
-    endings = {Format.CSV: ".csv", Format.PARQUET: ".parquet", Format.ARROW: ".arrow"}
-    return f"release{endings[format_of(table)]}"
+    """The release has the format of the table; where that cannot be written, it is CSV."""
+    endings = {Format.PARQUET: ".parquet", Format.ARROW: ".arrow", Format.EXCEL: ".xlsx"}
+    return f"release{endings.get(format_of(table), '.csv')}"
 
 
 def download_job(job: Job, table: Path, kept_where_it_is: bool, folder: Path) -> Job:

@@ -1,30 +1,40 @@
 """What the page asks about a table: answered by a process that keeps the table in memory.
 
-Everything that is told here is told by `shoal.inspect`, by the evaluation or by the checks of a job; pictures of the
+Everything that is told here is told by the inspection, by the evaluation or by the checks of a job; pictures of the
 columns are drawn from at most `PICTURED` records, and say so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-import shoal
 from shoal.errors import InputError, Problem, RequirementError, ShoalError
+from shoal.inspection.combinations import risky_combinations
+from shoal.inspection.facts import find_facts
+from shoal.inspection.hierarchies import suggest_hierarchy
+from shoal.inspection.inspect import inspect_table
 from shoal.job.job import Job
-from shoal.tables.distinct import as_text
+from shoal.tables.distinct import as_text, text_codes
 from shoal.tables.formats.files import ReadTable, read_table
 from shoal.tables.scales import is_missing
 from shoal.web.files import read_json
 from shoal.web.pictures import picture_of
 from shoal.web.trees import hierarchy_answer
 
+if TYPE_CHECKING:
+    from shoal.web.look_answers import Look
+
 PICTURED = 100_000  # records; a larger table is sampled for the pictures of its columns
 MOST_ROWS = 200
 MOST_VALUES = 5_000
+LARGEST_COMBINATION = 3  # columns
 
 Question = dict[str, Any]
 
@@ -35,6 +45,10 @@ class Table:
     def __init__(self) -> None:
         self._path: Path | None = None
         self._read: ReadTable | None = None
+        self._seen: dict[tuple[str, ...], dict[str, Any]] = {}  # the overview, by the texts that mean 'missing'
+        self._hashes: dict[str, NDArray[np.uint64]] = {}
+        self._coded: dict[str, NDArray[np.int32]] = {}
+        self._look: tuple[Path, Look] | None = None
 
     def answers(self) -> dict[str, Callable[[Question], Any]]:
         return {
@@ -46,6 +60,7 @@ class Table:
             "hierarchy": self.hierarchy,
             "check": self.check,
             "verify": self.verify,
+            "look": self.look,
         }
 
     @property
@@ -61,13 +76,22 @@ class Table:
         return {"records": self.frame.height, "columns": self.frame.columns}
 
     def overview(self, question: Question) -> dict[str, Any]:
-        """Columns with scale, missing values, suggested role and a picture."""
-        found = shoal.inspect(self.frame, missing=tuple(question.get("missing", ())))
+        """Columns with scale, missing values, suggested role and hierarchy, and a picture."""
+        missing = tuple(question.get("missing", ()))
+        if missing in self._seen:
+            return self._seen[missing]
+        seen = inspect_table(self.frame, missing=missing)
         sampled = self.frame.height > PICTURED
         shown = self.frame.sample(PICTURED, seed=0) if sampled else self.frame
+        found = seen.as_dict()
         for column in found["columns"]:
-            column["picture"] = picture_of(shown[column["name"]], column["scale"])
-        return {**found, "pictured": shown.height if sampled else None}
+            name = column["name"]
+            column["picture"] = picture_of(shown[name], column["scale"])
+            fitting = suggest_hierarchy(seen.facts[name], self.frame[name], missing)
+            column["hierarchy"] = asdict(fitting) if fitting is not None else None
+        self._hashes = {name: fact.hashes for name, fact in seen.facts.items()}
+        self._seen = {missing: {**found, "pictured": shown.height if sampled else None}}
+        return self._seen[missing]
 
     def rows(self, question: Question) -> dict[str, Any]:
         """Some rows as texts; None is missing."""
@@ -78,20 +102,22 @@ class Table:
 
     def risk(self, question: Question) -> dict[str, Any]:
         """How many records stand alone by these columns, and by which combinations of them."""
-        from shoal.evaluation.risk.risk import original_class_sizes, risk_profile, size_distribution
+        from shoal.evaluation.risk.risk import risk_profile, size_distribution
+        from shoal.released.reading import group_rows
 
         quasi = [str(name) for name in question["quasi"]]
         unknown = [name for name in quasi if name not in self.frame.columns]
         if unknown:
             raise InputError([Problem("unknown-column", "the table has no such column", name) for name in unknown])
         if not quasi:
-            return {"profile": None, "sizes": [], "combinations": []}
-        sizes = original_class_sizes(self.frame, quasi)
-        found = shoal.inspect(self.frame, quasi=quasi)
+            return {"profile": None, "sizes": [], "combinations": [], "estimated": False}
+        sizes = group_rows([self._codes(name) for name in quasi], self.frame.height)[1]
+        if not self._hashes:
+            self._hashes = {name: fact.hashes for name, fact in find_facts(self.frame).items()}
         return {
             "profile": risk_profile(sizes).as_dict(),
             "sizes": size_distribution(sizes),
-            "combinations": found["combinations"],
+            **risky_combinations({name: self._hashes[name] for name in quasi}, largest=LARGEST_COMBINATION),
         }
 
     def values(self, question: Question) -> dict[str, Any]:
@@ -128,6 +154,21 @@ class Table:
 
         certificate = read_json(Path(question["certificate"]))
         return verify_certified(Path(question["release"]), certificate, missing=tuple(question.get("missing", ())))
+
+    def look(self, question: Question) -> Any:
+        """Something about a finished run; the last one that was looked at is kept in memory."""
+        from shoal.web.look_answers import Look
+
+        folder = Path(question["folder"])
+        if self._look is None or self._look[0] != folder:
+            self._look = (folder, Look(self.frame, folder))
+        return getattr(self._look[1], question["at"])(question)
+
+    def _codes(self, name: str) -> NDArray[np.int32]:
+        """A column as numbers of its texts: kept, since the page asks again with every change of a role."""
+        if name not in self._coded:
+            self._coded[name] = text_codes(self.frame[name])[1]
+        return self._coded[name]
 
     def _known(self, name: str) -> str:
         if name not in self.frame.columns:

@@ -17,6 +17,7 @@ def test_every_algorithm_masks_and_meets_a_model(name: str) -> None:
     made = shoal.publish_for_clustering(
         patients,
         quasi=["age", "sex"],
+        keep_rest=True,
         h=6,
         clusters=3,
         algorithm=name,

@@ -35,7 +35,15 @@ def publish(people: Path, *models: str, h: int | None = None, **settings: object
     output = people.with_name("release.csv")
     sweep = settings.pop("sweep", ())
     job = Job.make(
-        input=people, output=output, quasi=QUASI, k=h, models=models, identifiers=("id",), algorithm="tdr", **settings
+        input=people,
+        output=output,
+        quasi=QUASI,
+        k=h,
+        models=models,
+        identifiers=("id",),
+        keep_rest=True,
+        algorithm="tdr",
+        **settings,
     )
     made = publish_file(job, ClusterSettings(clusters=2, sweep=tuple(sweep)))
     return [check.model for check in made.verification.checks], pl.read_csv(output)
@@ -62,7 +70,7 @@ def test_the_default_threshold_replaces_nothing(people: Path) -> None:
 
 
 def test_sets_and_groups_of_persons(people: Path) -> None:
-    checked, release = publish(people, "qid:age+sex:9:id", "k-anonymity:8:id", "xy-anonymity:id:6")
+    checked, release = publish(people, "qid:age+sex:9:id", "k-anonymity:8:id", "xy-anonymity:id:6", order="input")
     assert checked == ["qid:age+sex:9:id", "k-anonymity:8:id", "xy-anonymity:id:6"]
     assert "id" not in release.columns
     persons = release.with_columns(id=pl.read_csv(people)["id"]).group_by(QUASI).agg(pl.col("id").n_unique())

@@ -44,7 +44,14 @@ def people() -> pl.DataFrame:
 
 
 def publish(people, **options):
-    settings = {"quasi": QUASI, "identifiers": ["name"], "clusters": 2, "h": 10, "hierarchies": {"job": TREE}}
+    settings = {
+        "quasi": QUASI,
+        "identifiers": ["name"],
+        "keep_rest": True,
+        "clusters": 2,
+        "h": 10,
+        "hierarchies": {"job": TREE},
+    }
     return publish_for_clustering(people, **{**settings, **options})
 
 

@@ -44,7 +44,14 @@ def folder(people: pl.DataFrame, tmp_path: Path) -> Path:
 
 
 def job(folder: Path, **settings: Any) -> shoal.Job:
-    given = {"quasi": ("age", "sex", "city"), "k": 3, "algorithm": "mondrian", "output": folder / "out.csv", **settings}
+    given = {
+        "quasi": ("age", "sex", "city"),
+        "keep_rest": True,
+        "k": 3,
+        "algorithm": "mondrian",
+        "output": folder / "out.csv",
+        **settings,
+    }
     return shoal.Job.make(input=folder / "people.csv", **given)
 
 
@@ -59,7 +66,12 @@ def refused(frame: Any, **settings: Any) -> list[tuple[str | None, str]]:
     """(column, reason) of every problem; nothing must have been clustered."""
     stages = []
     with pytest.raises(InputError) as caught:
-        shoal.anonymize(frame, algorithm="mondrian", progress=lambda event: stages.append(event.stage), **settings)
+        shoal.anonymize(
+            frame,
+            algorithm="mondrian",
+            progress=lambda event: stages.append(event.stage),
+            **{"drop_rest": True, **settings},
+        )
     assert "cluster" not in stages
     assert "SECRET" not in str(caught.value)
     return [(problem.column, problem.reason) for problem in caught.value.problems]
@@ -155,7 +167,9 @@ def test_who_tells_persons_apart_is_not_released(people: pl.DataFrame, model: st
 
 
 def test_a_person_may_be_named_as_an_identifier_too(people: pl.DataFrame) -> None:
-    made = shoal.anonymize(people, algorithm="mondrian", quasi=["age"], k=3, person="code", identifiers=["code"])
+    made = shoal.anonymize(
+        people, keep_rest=True, algorithm="mondrian", quasi=["age"], k=3, person="code", identifiers=["code"]
+    )
     assert "code" not in made.release.columns
 
 
@@ -196,7 +210,7 @@ def test_recodings_that_cannot_act_are_refused(people: pl.DataFrame) -> None:
             ("sex", "bad-recoding")
         ]
         with pytest.raises(InputError) as caught:
-            shoal.anonymize(people, algorithm="tdr", quasi=["age"], k=3, recoding=recoding)
+            shoal.anonymize(people, keep_rest=True, algorithm="tdr", quasi=["age"], k=3, recoding=recoding)
         assert caught.value.reasons == ("bad-recoding",)
 
 
@@ -207,20 +221,28 @@ def test_an_order_and_another_scale_contradict_each_other(people: pl.DataFrame) 
             ("city", "two-scales")
         ]
     shoal.anonymize(
-        people, quasi=["city"], k=3, orders={"city": order}, scales={"city": "ordered"}, algorithm="mondrian"
+        people,
+        drop_rest=True,
+        quasi=["city"],
+        k=3,
+        orders={"city": order},
+        scales={"city": "ordered"},
+        algorithm="mondrian",
     )
 
 
 def test_sets_of_quasi_identifiers_need_classes(people: pl.DataFrame) -> None:
     with pytest.raises(InputError) as caught:
-        shoal.anonymize(people, algorithm="nonhomogeneous", quasi=["age", "sex"], models=["qid:age:3", "qid:sex:3"])
+        shoal.anonymize(
+            people, keep_rest=True, algorithm="nonhomogeneous", quasi=["age", "sex"], models=["qid:age:3", "qid:sex:3"]
+        )
     assert caught.value.reasons == ("needs-classes",)
 
 
 def test_a_setting_that_is_given_twice(people: pl.DataFrame) -> None:
     for settings in ({"parameters": {"effort": "low"}}, {"algorithm": Shoal(effort="low")}):
         with pytest.raises(InputError) as caught:
-            shoal.anonymize(people, quasi=["age"], k=3, effort="high", **settings)
+            shoal.anonymize(people, keep_rest=True, quasi=["age"], k=3, effort="high", **settings)
         assert caught.value.reasons == ("given-twice",)
 
 
@@ -243,9 +265,9 @@ ODD = {
 @pytest.mark.parametrize("kind", ODD)
 def test_a_column_of_an_odd_type_is_kept_or_refused(people: pl.DataFrame, folder: Path, kind: str) -> None:
     frame = people.with_columns(ODD[kind].alias("odd"))
-    made = shoal.anonymize(frame, algorithm="mondrian", quasi=["age", "sex"], k=3)
+    made = shoal.anonymize(frame, keep_rest=True, allow="odd", algorithm="mondrian", quasi=["age", "sex"], k=3)
     assert made.release["odd"].equals(frame["odd"])
-    without = shoal.anonymize(people, algorithm="mondrian", quasi=["age", "sex"], k=3)
+    without = shoal.anonymize(people, keep_rest=True, algorithm="mondrian", quasi=["age", "sex"], k=3)
     assert made.release.drop("odd").equals(without.release)
     roles: list[dict[str, Any]] = [
         {"quasi": ["age", "odd"]},
@@ -256,9 +278,15 @@ def test_a_column_of_an_odd_type_is_kept_or_refused(people: pl.DataFrame, folder
     ]
     for settings in roles:
         assert refused(frame, k=3, **settings) == [("odd", "unknown-type")]
-    assert refused(frame, k=3, quasi=["age"], output=folder / "out.csv") == [("odd", "not-for-csv")]
-    shoal.anonymize(frame, algorithm="mondrian", k=3, quasi=["age"], identifiers=["odd"], output=folder / "out.csv")
-    shoal.anonymize(frame, algorithm="mondrian", k=3, quasi=["age"], output=folder / "out.parquet")
+    assert refused(frame, k=3, quasi=["age"], keep=["odd"], allow=["odd"], output=folder / "out.csv") == [
+        ("odd", "not-for-csv")
+    ]
+    shoal.anonymize(
+        frame, keep_rest=True, algorithm="mondrian", k=3, quasi=["age"], identifiers=["odd"], output=folder / "out.csv"
+    )
+    shoal.anonymize(
+        frame, keep_rest=True, allow="odd", algorithm="mondrian", k=3, quasi=["age"], output=folder / "out.parquet"
+    )
     assert pl.read_parquet(folder / "out.parquet")["odd"].equals(frame["odd"])
 
 
@@ -268,7 +296,8 @@ def test_odd_types_of_pandas_come_back_as_they_were(people: pl.DataFrame) -> Non
         month=pd.period_range("2020-01", periods=120, freq="M"),
         span=pd.interval_range(0, 120),
     )
-    made = shoal.anonymize(frame, algorithm="mondrian", quasi=["age", "sex"], k=3)
+    odd = ["wait", "month", "span"]
+    made = shoal.anonymize(frame, keep_rest=True, allow=odd, algorithm="mondrian", quasi=["age", "sex"], k=3)
     pd.testing.assert_frame_equal(made.release[["wait", "month", "span"]], frame[["wait", "month", "span"]])
 
 
@@ -278,7 +307,7 @@ def test_a_number_with_a_hierarchy_has_all_distances(people: pl.DataFrame, dista
     rows = [[str(code), "odd" if code % 2 else "even", "*"] for code in range(12, 0, -1)]
     frame = people.with_columns(pl.when(pl.col("age") < 57).then("code").alias("code"))
     settings: dict[str, Any] = {"quasi": ["age", "sex"], "k": 3, "models": [f"t-closeness:code:0.25{distance}"]}
-    made = shoal.anonymize(frame, algorithm="mondrian", hierarchies={"code": rows}, **settings)
+    made = shoal.anonymize(frame, keep_rest=True, algorithm="mondrian", hierarchies={"code": rows}, **settings)
     assert made.certificate["passed"]
     assert made.certificate["classes"] > 1
 

@@ -39,7 +39,9 @@ def test_what_comes_first_is_kept_best(name: str, people: pl.DataFrame) -> None:
     for column in NAMES[:3]:
         others = [other for other in NAMES if other != column]
         for order in ([column, *others], [*others, column]):
-            result = shoal.anonymize(people, quasi=NAMES, k=5, hierarchies=TREES, algorithm=name, priorities=order)
+            result = shoal.anonymize(
+                people, keep_rest=True, quasi=NAMES, k=5, hierarchies=TREES, algorithm=name, priorities=order
+            )
             if order[0] == column:
                 first += result.per_attribute[column]["gcp"]
             else:
@@ -50,7 +52,7 @@ def test_what_comes_first_is_kept_best(name: str, people: pl.DataFrame) -> None:
 @pytest.mark.parametrize("name", sorted(WITHOUT))
 def test_priorities_that_cannot_act_are_refused(name: str, people: pl.DataFrame) -> None:
     with pytest.raises(InputError) as caught:
-        shoal.anonymize(people, quasi=NAMES, k=5, algorithm=name, priorities=["age"])
+        shoal.anonymize(people, keep_rest=True, quasi=NAMES, k=5, algorithm=name, priorities=["age"])
     assert set(caught.value.reasons) == {"no-priorities"}
 
 
@@ -59,7 +61,9 @@ def test_an_order_is_its_weights(name: str, people: pl.DataFrame) -> None:
     order = ["job", "zip", "age"]
     weights = {"job": 1.0, "zip": 0.5, "age": 0.0}
     one, other = (
-        shoal.anonymize(people, quasi=NAMES[:3], k=4, hierarchies=TREES, algorithm=name, priorities=given).release
+        shoal.anonymize(
+            people, keep_rest=True, quasi=NAMES[:3], k=4, hierarchies=TREES, algorithm=name, priorities=given
+        ).release
         for given in (order, weights)
     )
     assert one.equals(other)
@@ -98,10 +102,10 @@ def test_a_form_that_is_neither_is_refused(given: object) -> None:
 def test_the_bound_is_below_the_loss_whatever_the_weights(people: pl.DataFrame, weights: object) -> None:
     """The bound of the plain loss and that of the loss with priorities both hold, for any other release too."""
     settings = {"quasi": NAMES, "k": 5, "hierarchies": TREES, "priorities": weights}
-    found = shoal.anonymize(people, **settings).metrics
+    found = shoal.anonymize(people, keep_rest=True, **settings).metrics
     assert 0 <= found["weighted_lower_bound"] <= found["weighted_gcp"]
     assert found["at_most_above_best"] == pytest.approx(found["weighted_gcp"] / found["weighted_lower_bound"] - 1)
     for other in ("mondrian", "cb", "k-member"):
-        loss = shoal.anonymize(people, **settings, algorithm=other).metrics
+        loss = shoal.anonymize(people, keep_rest=True, **settings, algorithm=other).metrics
         assert loss["gcp"] >= found["lower_bound"]
         assert loss["weighted_gcp"] >= found["weighted_lower_bound"]

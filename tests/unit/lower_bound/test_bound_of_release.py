@@ -28,14 +28,14 @@ def test_models_over_some_quasi_identifiers_do_not_raise_it(model: str) -> None:
         {"a": ["x", "y"] * 20, "b": [str(n // 4) for n in range(40)], "s": [str(n) for n in range(40)]}
     )
     assert shoal.verify(table, quasi=["a", "b"], k=2, models=[model]).passed  # as it is, so nothing need be lost
-    result = shoal.anonymize(table, quasi=["a", "b"], k=2, models=[model], **LOW)
+    result = shoal.anonymize(table, drop_rest=True, quasi=["a", "b"], k=2, models=[model], **LOW)
     assert result.metrics["lower_bound"] == 0.0
 
 
 def test_models_over_all_quasi_identifiers_raise_it() -> None:
     table = pl.DataFrame({"a": ["x", "y"] * 20, "b": [str(n // 4) for n in range(40)]})
-    plain = shoal.anonymize(table, quasi=["a", "b"], k=2, **LOW)
-    whole = shoal.anonymize(table, quasi=["a", "b"], k=2, models=["qid:b+a:10"], **LOW)
+    plain = shoal.anonymize(table, drop_rest=True, quasi=["a", "b"], k=2, **LOW)
+    whole = shoal.anonymize(table, drop_rest=True, quasi=["a", "b"], k=2, models=["qid:b+a:10"], **LOW)
     assert plain.metrics["lower_bound"] == 0.0
     assert whole.metrics["lower_bound"] > 0.1
 
@@ -45,9 +45,9 @@ def test_suppressed_records_do_not_make_it_false() -> None:
     table = pl.DataFrame([*rows, ["1000"] * 3], schema=["a", "b", "c"], orient="row")
     by_hand = pl.DataFrame([*rows, ["*"] * 3], schema=["a", "b", "c"], orient="row")
     assert shoal.verify(by_hand, quasi=["a", "b", "c"], k=5, suppression_limit=0.1).passed
-    allowed = shoal.anonymize(table, quasi=["a", "b", "c"], k=5, suppression_limit=0.1, **LOW)
+    allowed = shoal.anonymize(table, drop_rest=True, quasi=["a", "b", "c"], k=5, suppression_limit=0.1, **LOW)
     assert allowed.metrics["lower_bound"] <= loss_of(table, by_hand) + 1e-9
-    strict = shoal.anonymize(table, quasi=["a", "b", "c"], k=5, **LOW)
+    strict = shoal.anonymize(table, drop_rest=True, quasi=["a", "b", "c"], k=5, **LOW)
     assert strict.metrics["lower_bound"] > loss_of(table, by_hand)
 
 

@@ -43,8 +43,8 @@ def fewest_persons(release: pl.DataFrame, over: list[str], persons: pl.Series = 
 
 @pytest.mark.parametrize("algorithm", ["shoal", "mondrian", "k-member", "topdown", "cb", "tdr"])
 def test_k_counts_persons_whatever_the_algorithm(algorithm: str) -> None:
-    records = shoal.anonymize(VISITS, quasi=QUASI, identifiers=["patient"], k=4, algorithm=algorithm)
-    persons = shoal.anonymize(VISITS, quasi=QUASI, k=4, algorithm=algorithm, person="patient")
+    records = shoal.anonymize(VISITS, keep_rest=True, quasi=QUASI, identifiers=["patient"], k=4, algorithm=algorithm)
+    persons = shoal.anonymize(VISITS, keep_rest=True, quasi=QUASI, k=4, algorithm=algorithm, person="patient")
     assert fewest_persons(persons.release, QUASI) >= 4
     assert "patient" not in persons.release.columns
     assert fewest_persons(records.release, QUASI) < 4  # so the option does something
@@ -53,13 +53,19 @@ def test_k_counts_persons_whatever_the_algorithm(algorithm: str) -> None:
 
 
 def test_the_risk_is_that_of_persons() -> None:
-    result = shoal.anonymize(VISITS, quasi=QUASI, k=4, algorithm="mondrian", person="patient")
+    result = shoal.anonymize(VISITS, keep_rest=True, quasi=QUASI, k=4, algorithm="mondrian", person="patient")
     assert result.risk["before"]["highest"] == 1 / fewest_persons(VISITS, QUASI)
     assert result.risk["after"]["highest"] == 1 / fewest_persons(result.release, QUASI)
     classes = result.release.with_columns(VISITS["patient"]).group_by(QUASI).agg(pl.len(), pl.col("patient").n_unique())
     assert result.risk["after"]["average"] == pytest.approx((classes["len"] / classes["patient"]).sum() / VISITS.height)
-    alone = VISITS.group_by(QUASI).agg(pl.col("patient").n_unique()).filter(pl.col("patient") == 1).height
-    assert result.risk["before"]["unique"] == alone > 0
+    several = VISITS.group_by(QUASI).agg(pl.col("patient").n_unique().alias("persons"))
+    of_one = VISITS.join(several.filter(pl.col("persons") == 1), on=QUASI, how="semi")
+    assert result.risk["before"]["unique"] == of_one["patient"].n_unique() > 0
+    assert result.risk["before"]["unique"] < several.filter(pl.col("persons") == 1).height  # classes are no persons
+    told = result.evaluate().risk  # the report has the same numbers
+    assert told["before"]["unique"] == result.risk["before"]["unique"]
+    assert told["after"]["highest"] == result.risk["after"]["highest"]
+    assert told["after"]["average"] == pytest.approx(result.risk["after"]["average"])
 
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "k-member"])
@@ -67,11 +73,16 @@ def test_several_sets_count_persons_and_still_lose_less_than_their_union(algorit
     frame = VISITS.with_columns(pl.Series("colour", ["rgbw"[n % 4] for n in range(VISITS.height)]))
     quasi = [*QUASI, "colour"]
     sets = shoal.anonymize(
-        frame, quasi=quasi, models=["qid:age+town:4", "qid:town+colour:6"], algorithm=algorithm, person="patient"
+        frame,
+        keep_rest=True,
+        quasi=quasi,
+        models=["qid:age+town:4", "qid:town+colour:6"],
+        algorithm=algorithm,
+        person="patient",
     )
     assert fewest_persons(sets.release, ["age", "town"]) >= 4
     assert fewest_persons(sets.release, ["town", "colour"]) >= 6
-    union = shoal.anonymize(frame, quasi=quasi, k=6, algorithm=algorithm, person="patient")
+    union = shoal.anonymize(frame, keep_rest=True, quasi=quasi, k=6, algorithm=algorithm, person="patient")
     assert sets.metrics["gcp"] < union.metrics["gcp"]
 
 
@@ -79,7 +90,7 @@ def test_k_map_counts_the_persons_of_the_population(tmp_path: Path) -> None:
     everybody = pl.concat([VISITS, VISITS.with_columns(pl.col("patient") + "x")]).select("patient", *QUASI)
     everybody.write_csv(tmp_path / "population.csv")
     result = shoal.anonymize(
-        VISITS, quasi=QUASI, models=["k-map:9"], algorithm="mondrian", person="patient",
+        VISITS, keep_rest=True, quasi=QUASI, models=["k-map:9"], algorithm="mondrian", person="patient",
         population=str(tmp_path / "population.csv"),
     )  # fmt: skip
     assert result.certificate["checks"][0]["model"] == "k-map:9:patient"
@@ -99,7 +110,9 @@ def test_k_map_counts_the_persons_of_the_population(tmp_path: Path) -> None:
 def test_alpha_and_l_stay_shares_of_records() -> None:
     """The models of sensitive values have no k; with --person the k beside them counts persons."""
     specs = ["alpha-k:disease:0.6", "l-diversity:disease:1.5", "xy-anonymity:patient:5"]
-    result = shoal.anonymize(VISITS, quasi=QUASI, k=4, models=specs, algorithm="mondrian", person="patient")
+    result = shoal.anonymize(
+        VISITS, keep_rest=True, quasi=QUASI, k=4, models=specs, algorithm="mondrian", person="patient"
+    )
     assert [check["model"] for check in result.certificate["checks"]] == ["k-anonymity:4:patient", *specs]
     assert fewest_persons(result.release, QUASI) >= 5
 
@@ -111,7 +124,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 
 
 def test_verify_and_evaluate_and_inspect_count_persons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = shoal.anonymize(VISITS, quasi=QUASI, identifiers=["patient"], k=6, algorithm="mondrian")
+    result = shoal.anonymize(VISITS, keep_rest=True, quasi=QUASI, identifiers=["patient"], k=6, algorithm="mondrian")
     persons = fewest_persons(result.release, QUASI)
     assert persons < 6
     VISITS.write_csv(tmp_path / "original.csv")

@@ -73,10 +73,10 @@ def test_the_release_is_moved_before_what_speaks_about_it(job: shoal.Job, monkey
 
 def test_a_release_that_cannot_be_moved_leaves_no_certificate(job: shoal.Job, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(self: Path, target: Path) -> Path:
-        raise OSError("no space")
+        raise OSError(28, "no space")
 
     monkeypatch.setattr(Path, "replace", refused)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(shoal.InputError, match="no space"):
         run(job)
     assert [path.name for path in job.output.parent.iterdir()] == ["people.csv"]
 
@@ -114,10 +114,10 @@ def test_older_files_come_back_if_the_release_cannot_be_moved(job: shoal.Job, mo
     older = {path: path.read_bytes() for path in (job.output, job.certificate)}
 
     def refused(self: Path, target: Path) -> Path:
-        raise OSError("no space")
+        raise OSError(28, "no space")
 
     monkeypatch.setattr(Path, "replace", refused)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(shoal.InputError, match="no space"):
         run(job.model_copy(update={"k": 5}))
     assert {path: path.read_bytes() for path in older} == older
 

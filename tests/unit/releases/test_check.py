@@ -50,8 +50,10 @@ def test_the_ten_people_of_the_documentation() -> None:
 def test_two_independent_releases_of_the_same_people_fail_together() -> None:
     table = people(300)
     quasi = ["age", "zip", "sex"]
-    one = shoal.anonymize(table, quasi=quasi, k=10, sensitive=["disease"], seed=1).release
-    other = shoal.anonymize(table, quasi=quasi[::-1], k=10, sensitive=["disease"], algorithm="mondrian").release
+    one = shoal.anonymize(table, keep_rest=True, quasi=quasi, k=10, sensitive=["disease"], seed=1).release
+    other = shoal.anonymize(
+        table, keep_rest=True, quasi=quasi[::-1], k=10, sensitive=["disease"], algorithm="mondrian"
+    ).release
     alone = one.group_by(quasi).len()["len"].min(), other.group_by(quasi).len()["len"].min()
     assert min(alone) >= 10
     verdict = check_together([one, other], quasi, 10, "disease", setting="same")
@@ -74,7 +76,7 @@ def test_two_independent_releases_of_the_same_people_fail_together() -> None:
 def test_different_seeds_are_independent_releases_too() -> None:
     table = people(200, seed=5)
     quasi = ["age", "zip", "sex"]
-    one, other = (shoal.anonymize(table, quasi=quasi, k=10, seed=seed).release for seed in (1, 2))
+    one, other = (shoal.anonymize(table, keep_rest=True, quasi=quasi, k=10, seed=seed).release for seed in (1, 2))
     assert not one.select(quasi).equals(other.select(quasi))
     assert not check_together([one, other], quasi, 10, setting="same", same_order=True).passed
     by_flow = check_together([one, other], quasi, 10, setting="same", rows_known=True)

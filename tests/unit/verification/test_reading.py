@@ -58,7 +58,7 @@ def table_of(kind: str) -> pl.DataFrame:
 def test_our_own_releases_without_classes_are_read_back(kind: str, output: str | None, tmp_path: Path) -> None:
     path = tmp_path / output if output is not None else None
     made = shoal.anonymize(
-        table_of(kind), quasi=["x", "sex"], k=3, missing=("?",), algorithm="nonhomogeneous", output=path
+        table_of(kind), drop_rest=True, quasi=["x", "sex"], k=3, missing=("?",), algorithm="nonhomogeneous", output=path
     )
     assert made.certificate["checks"][0]["passed"]
 
@@ -72,6 +72,7 @@ def test_our_own_releases_are_read_back_beside_a_population(kind: str, ending: s
     for output in (None, tmp_path / f"release.{ending}"):
         made = shoal.anonymize(
             table,
+            drop_rest=True,
             quasi=["x", "sex"],
             models=["k-map:4"],
             missing=("?",),
@@ -89,6 +90,7 @@ def test_equal_values_in_another_form_fit_each_other(first: str, second: str, tm
         table_of(population).write_csv(tmp_path / "population.csv")
         made = shoal.anonymize(
             table_of(first),
+            drop_rest=True,
             quasi=["x", "sex"],
             models=["k-map:4"],
             population=tmp_path / "population.csv",
@@ -103,9 +105,14 @@ def test_ordered_categories_are_read_by_their_order(tmp_path: Path) -> None:
     table = pl.DataFrame({"x": [order[number % 5] for number in NUMBERS], "age": NUMBERS})
     table.write_csv(tmp_path / "population.csv")
     settings: dict[str, Any] = {"quasi": ["x", "age"], "orders": {"x": order}}
-    assert shoal.anonymize(table, k=3, algorithm="nonhomogeneous", **settings).certificate["passed"]
+    assert shoal.anonymize(table, drop_rest=True, k=3, algorithm="nonhomogeneous", **settings).certificate["passed"]
     made = shoal.anonymize(
-        table, models=["k-map:5"], population=tmp_path / "population.csv", algorithm="mondrian", **settings
+        table,
+        drop_rest=True,
+        models=["k-map:5"],
+        population=tmp_path / "population.csv",
+        algorithm="mondrian",
+        **settings,
     )
     assert made.certificate["passed"]
     release = pl.DataFrame({"x": ["[low, but rising, high]", "mid", "[mid, top]"]})
@@ -170,7 +177,7 @@ def test_the_topmost_label_stands_for_missing_values_too() -> None:
 def test_both_ways_to_count_candidates_agree(kind: str) -> None:
     """Values in order are compared by their ends; the table of what fits must say the same."""
     table = table_of(kind).select("x")
-    made = shoal.anonymize(table, quasi=["x"], k=4, algorithm="nonhomogeneous").release
+    made = shoal.anonymize(table, drop_rest=True, quasi=["x"], k=4, algorithm="nonhomogeneous").release
     cells = read_cells(table["x"], made["x"], "x", Knowledge())
     lines = np.array(list(cells.fitting()))
     pairs = lines[np.ix_(cells.text_numbers, cells.numbers)]
@@ -191,11 +198,13 @@ def test_means_are_refused_together_with_k_map(how: str, tmp_path: Path) -> None
         "algorithm": "mondrian",
     }
     with pytest.raises(InputError) as caught:
-        shoal.anonymize(table, quasi=["x", "sex", "born"], recoding=how, **settings)
+        shoal.anonymize(table, drop_rest=True, quasi=["x", "sex", "born"], recoding=how, **settings)
     assert [(problem.reason, problem.column) for problem in caught.value.problems] == [
         ("no-range", "x"),
         ("no-range", "born"),
     ]
     with pytest.raises(InputError):
-        shoal.anonymize(table, quasi=["x", "sex"], recodings={"x": how}, **settings)
-    assert shoal.anonymize(table, quasi=["sex"], recoding=how, **settings).certificate["passed"]  # no number at all
+        shoal.anonymize(table, drop_rest=True, quasi=["x", "sex"], recodings={"x": how}, **settings)
+    assert shoal.anonymize(table, drop_rest=True, quasi=["sex"], recoding=how, **settings).certificate[
+        "passed"
+    ]  # no number at all

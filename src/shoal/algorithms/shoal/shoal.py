@@ -42,6 +42,7 @@ from shoal.progress import silent
 _WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
 _STOPPED = "the search was ended early by the user: the same job may give another release, with another loss"
 _EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
+_MOST_EFFORT = 10_000  # a slip of the hand, beyond: years on a large table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +60,8 @@ class Shoal(Algorithm):
     def __post_init__(self) -> None:
         if isinstance(self.effort, str) and self.effort not in _EFFORTS:
             raise ValueError("effort must be low, default, high or a positive number")
-        if not isinstance(self.effort, str) and not 0 < self.effort < float("inf"):
-            raise ValueError("effort must be low, default, high or a positive number")
+        if not isinstance(self.effort, str) and not 0 < self.effort <= _MOST_EFFORT:
+            raise ValueError(f"effort must be low, default, high or a positive number up to {_MOST_EFFORT:,}")
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}")
         if self.objective == "class" and self.class_column is None:
@@ -118,9 +119,13 @@ class Shoal(Algorithm):
                 return self._searched_safely(target, problem, requirement, group, context)
             return group, energy
 
+        comparable = target is table  # else the search makes something small that the bound is not about
+        aside = context if comparable else replace(context, progress=silent)
         (bound, proof), (group, energy) = context.both(
-            lambda: _bound(table, requirement, context, self.steps, problem if target is table else None), searched
+            lambda: _bound(table, requirement, aside, self.steps, problem if comparable else None), searched
         )
+        if comparable:
+            context.report_bound(bound.value)
         context.report(1.0, loss=energy / problem.scale)
         notes = [_STOPPED] if context.stop.asked else []
         details = {"loss": energy / problem.scale, "lower_bound": bound.as_dict(), "notes": notes}
@@ -132,7 +137,7 @@ class Shoal(Algorithm):
 
         check_numbers(table)
         (bound, proof), (groups, square) = context.both(
-            lambda: _bound(table, requirement, context, self.steps),
+            lambda: _bound(table, requirement, replace(context, progress=silent), self.steps),
             lambda: square_groups(table, requirement.k, self.steps, context),
         )
         notes = [_STOPPED] if context.stop.asked else []

@@ -68,10 +68,12 @@ def risk_profile(
     suppressed: NDArray[np.bool_] | None = None,
     threshold: float = THRESHOLD,
     members: CountArray | None = None,
+    unique: int | None = None,
 ) -> RiskProfile:
     """The prosecutor's view of a table with classes of these sizes.
 
     `members` is how many records each entry stands for, if that is not its size: 1 for the candidates of a record.
+    `unique` is how many persons stand alone, if a person can have several classes.
     """
     members = sizes if members is None else members
     records = int(members.sum())
@@ -85,7 +87,7 @@ def risk_profile(
         mean_class=float(shown.mean()),
         highest=float(risk.max()),
         average=float((risk * members).sum() / records),
-        unique=int(np.count_nonzero(shown == 1)),
+        unique=int(np.count_nonzero(shown == 1)) if unique is None else unique,
         threshold=threshold,
         at_risk=int(members[risk > threshold + 1e-12].sum()),
     )

@@ -6,8 +6,8 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 
@@ -22,71 +22,132 @@ class StagedFiles:
 
     Each waits as a hidden file in the folder of its place, which its owner alone can read and which ends like its
     place (formats are told by suffix). On any exception, an interrupt too, the waiting files are removed and existing
-    outputs stay untouched. A symlink at a place is followed, so the link stays and its target is replaced.
+    outputs stay untouched. A symlink at a place is followed, so the link stays and its target is replaced. What the
+    system refuses (a full disk, a missing right) comes out as an InputError that names the file.
 
-    The files after the first speak about it. Older ones at their places are removed before the first is moved: if the
+    The files after the first speak about it. Older ones at their places are set aside before the first is moved: if the
     machine stops between two moves, nothing speaks about a file that is not there.
     """
 
-    def __init__(self, places: Mapping[str, Path | str]) -> None:
+    def __init__(self, places: Mapping[str, Path | str], private: Collection[str] = ()) -> None:
+        """`private` names those that only their owner may read; the others get the mode that the umask gives."""
+        self._private = frozenset(private)
         self._places = {name: Path(os.path.realpath(path)) for name, path in places.items()}
         self._named = dict(places)
+        self._moved: list[str] = []
         self.waiting: dict[str, Path] = {}
 
     def __enter__(self) -> StagedFiles:
         try:
             for name, target in self._places.items():
-                self.waiting[name] = _waiting_file(target, self._named[name])
-        except BaseException:
-            self._remove()
+                _refuse_special(target, self._named[name])
+                self.waiting[name] = _waiting_name(target)
+                _make_private(self.waiting[name])
+        except BaseException as error:
+            self.__exit__(type(error), error)
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._remove()
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
+        for name, waiting in self.waiting.items():
+            if name not in self._moved:
+                _remove(waiting)
+        if isinstance(error, OSError) and self.waiting:
+            raise InputError(self._refused(error)) from None
 
-    def commit(self) -> None:
-        for waiting in self.waiting.values():
+    def _refused(self, error: OSError) -> Problem:
+        """What the system said, about the file it was said of, and what became of the others."""
+        by_path = {os.fspath(path): name for name, path in self.waiting.items()}
+        told = by_path.get(os.fspath(error.filename or ""))
+        names = [told] if told is not None else [name for name in self._named if name not in self._moved]
+        files = " and ".join(f"'{self._named[name]}'" for name in names)
+        message = f"{files} cannot be written: {error.strerror or type(error).__name__}"
+        if self._moved:
+            message += f"; '{self._named[self._moved[0]]}' is written and checked all the same"
+        return Problem("not-writable", message, hint="choose another place")
+
+    def commit(self, first: Callable[[], None] | None = None) -> None:
+        """Move the files. `first` does what they all speak about, if that is no file; it comes before any move."""
+        if not self._places:
+            if first is not None:
+                first()
+            return
+        for name, waiting in self.waiting.items():
             _flush_to_disk(waiting)
-            waiting.chmod(0o666 & ~_umask())
-        older = self._set_aside(list(self._places.values())[1:])
+            waiting.chmod((0o600 if name in self._private else 0o666) & ~_umask())
+        with _only_one_moves(next(iter(self._places.values())).parent):
+            self._move(first)
+
+    def _move(self, first: Callable[[], None] | None) -> None:
+        folders = list(dict.fromkeys(target.parent for target in self._places.values()))
+        older: dict[Path, Path] = {}
+        published = False
         try:
+            for target in list(self._places.values())[1 if first is None else 0 :]:
+                if target.exists():
+                    aside = _waiting_name(target)
+                    target.replace(aside)
+                    older[target] = aside
+            for folder in folders:
+                _flush_folder(folder)
+            if first is not None:
+                first()
+                published = True
             for name, target in self._places.items():
                 self.waiting[name].replace(target)
+                self._moved.append(name)
         except BaseException:
-            if next(iter(self.waiting.values())).exists():  # else what they were about is gone
-                for target, content in older.items():
-                    target.write_bytes(content)
+            for target, aside in older.items():
+                if published or self._moved:  # what they were about is gone
+                    _remove(aside)
+                else:
+                    aside.replace(target)
             raise
-        for folder in dict.fromkeys(target.parent for target in self._places.values()):
+        for aside in older.values():
+            _remove(aside)
+        for folder in folders:
             _flush_folder(folder)
-
-    def _set_aside(self, targets: Iterable[Path]) -> dict[Path, bytes]:
-        """Remove older files that would be about another release for a moment; they are put back if nothing moves."""
-        older = {target: target.read_bytes() for target in targets if target.exists()}
-        for target in older:
-            target.unlink()
-        return older
-
-    def _remove(self) -> None:
-        for waiting in self.waiting.values():
-            waiting.unlink(missing_ok=True)
-
-
-def _waiting_file(target: Path, named: Path | str) -> Path:
-    _refuse_special(target, named)
-    waiting = target.with_name(f".{secrets.token_hex(8)}.{_short(target.name)}")
-    try:
-        os.close(os.open(waiting, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600))
-    except OSError as error:
-        raise InputError(_not_writable(Path(named), error.strerror)) from None
-    return waiting
 
 
 @contextmanager
-def atomic_output(path: Path | str) -> Iterator[Path]:
-    """Yield the hidden temporary path of one file; it is moved into place if the block succeeds."""
-    with StagedFiles({"file": path}) as files:
+def _only_one_moves(folder: Path) -> Iterator[None]:
+    """Two runs with the same output move their files one after the other, so that release and certificate belong
+    together. Where folders cannot be locked there is no lock."""
+    try:
+        import fcntl
+    except ImportError:  # no such thing on this system
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _waiting_name(target: Path) -> Path:
+    return target.with_name(f".{secrets.token_hex(8)}.{_short(target.name)}")
+
+
+def _make_private(path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600))
+
+
+def _remove(path: Path) -> None:
+    """As far as the system lets us: what the caller is told is what went wrong before."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_output(path: Path | str, *, private: bool = False) -> Iterator[Path]:
+    """Yield the hidden temporary path of one file; it is moved into place if the block succeeds.
+
+    A private one can be read by its owner alone.
+    """
+    with StagedFiles({"file": path}, ("file",) if private else ()) as files:
         yield files.waiting["file"]
         files.commit()
 

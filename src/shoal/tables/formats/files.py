@@ -1,18 +1,23 @@
-"""Tables in files: the format is told by the suffix."""
+"""Tables in files, whose format is told by the suffix, and in databases."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import re
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal.errors import InputError, Problem
+from shoal.tables.content_hash import frame_hash
 from shoal.tables.distinct import CodedColumn, with_categories
 from shoal.tables.formats.arrow import read_arrow, write_arrow
 from shoal.tables.formats.csv.options import CsvOptions
@@ -20,7 +25,11 @@ from shoal.tables.formats.csv.read import CsvReading, check_is_file
 from shoal.tables.formats.csv.write import write_csv
 from shoal.tables.formats.excel import read_excel, write_excel
 from shoal.tables.formats.parquet import read_parquet, write_parquet
+from shoal.tables.formats.sql.address import SqlAddress
 from shoal.tables.formats.statistics import READERS, read_statistics
+
+if TYPE_CHECKING:
+    from shoal.tables.formats.sql.tables import SqlTable
 
 
 class Format(StrEnum):
@@ -31,6 +40,7 @@ class Format(StrEnum):
     ARROW = "arrow"
     EXCEL = "excel"
     STATISTICS = "statistics"  # SPSS, Stata, SAS: read only
+    SQL = "sql"  # a table of a database
 
 
 _FORMAT_OF_SUFFIX = {
@@ -58,6 +68,7 @@ class ReadTable:
     options_found: CsvOptions | None
     sha256: str
     coded: Mapping[str, CodedColumn] = field(default_factory=dict)  # columns as numbers, where that is done
+    sql: SqlTable | None = None  # a table of a database, with its types
 
 
 def format_of(path: Path | str) -> Format:
@@ -82,9 +93,16 @@ def format_to_write(path: Path | str) -> Format:
     return found
 
 
-def read_table(path: Path | str, options: CsvOptions | None = None) -> ReadTable:
-    """Read a table from a file. Raises InputError with every problem found, without any content of the file."""
-    return Reading(path, options).result()
+def read_table(path: Path | str | SqlAddress, options: CsvOptions | None = None) -> ReadTable:
+    """Read a table from a file or a database. Raises InputError with every problem found, without any content of it."""
+    return _read_sql(path) if isinstance(path, SqlAddress) else Reading(path, options).result()
+
+
+def _read_sql(address: SqlAddress) -> ReadTable:
+    from shoal.tables.formats.sql.tables import read_sql
+
+    table = read_sql(address)
+    return ReadTable(table.frame, Format.SQL, None, frame_hash(table.frame), sql=table)
 
 
 class Reading:
@@ -105,6 +123,7 @@ class Reading:
         except InputError as error:
             self._problem = error
             return
+        self._before = _state_of(path)
         threads = ThreadPoolExecutor(max_workers=2)
         self._sha256 = threads.submit(sha256_of_file, path, self._given_up)
         read: Callable[[], tuple[pl.DataFrame, CsvOptions | None, dict[str, CodedColumn]]]
@@ -120,7 +139,11 @@ class Reading:
             raise self._problem
         try:
             frame, options_found, coded = self._read()
-            return ReadTable(frame, self._format, options_found, self._sha256.result(), coded)
+            sha256 = self._sha256.result()
+            if _state_of(self.path) != self._before:
+                hint = "wait until nobody writes to it, or read a copy"
+                raise InputError(Problem("input-changed", f"'{self.path}' was changed while it was read", hint=hint))
+            return ReadTable(frame, self._format, options_found, sha256, coded)
         except BaseException:
             self._given_up.set()
             raise
@@ -144,14 +167,32 @@ def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = 
     """Write a table in the format that the suffix of `path` names; text is written like the table it came from."""
     path = Path(path)
     found_format = format_to_write(path)
-    if found_format is Format.PARQUET:
-        write_parquet(frame, path)
-    elif found_format is Format.ARROW:
-        write_arrow(frame, path)
-    elif found_format is Format.EXCEL:
-        write_excel(frame, path)
-    else:
-        write_csv(frame, path, written_options(path, like))
+    try:
+        if found_format is Format.PARQUET:
+            write_parquet(frame, path)
+        elif found_format is Format.ARROW:
+            write_arrow(frame, path)
+        elif found_format is Format.EXCEL:
+            write_excel(frame, path)
+        else:
+            write_csv(frame, path, written_options(path, like))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _system_error(error, path) from None
+
+
+def _system_error(error: Exception, path: Path) -> OSError:
+    """What the system refused. Compiled writers tell it in their text only, which may quote content otherwise."""
+    if isinstance(error, OSError) and error.strerror:
+        return OSError(error.errno, error.strerror, os.fspath(path))
+    found = re.search(r"\(os error ([0-9]+)\)", str(error))
+    number = int(found[1]) if found else errno.EIO
+    return OSError(number, os.strerror(number), os.fspath(path))
+
+
+def _state_of(path: Path) -> tuple[int, ...]:
+    """What changes when somebody writes to a file or puts another one in its place."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def read_back(path: Path | str, like: ReadTable | None, categories: Collection[str]) -> ReadTable:

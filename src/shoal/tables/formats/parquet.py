@@ -25,7 +25,7 @@ def read_parquet(path: Path | str) -> pl.DataFrame:
     try:
         with Path(path).open("rb") as file:
             return pl.read_parquet(file, hive_partitioning=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # messages of the reader may quote content, so only its kind is passed on
         raise InputError(_damaged(Path(path), type(error).__name__)) from None
 

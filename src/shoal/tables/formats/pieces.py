@@ -19,6 +19,7 @@ from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.csv.pieces import PIECE_BYTES, SAMPLE_BYTES, CsvPieces
 from shoal.tables.formats.csv.read import check_is_file
 from shoal.tables.formats.files import Format, ReadTable, format_of, sha256_of_file
+from shoal.tables.sorted_pieces import BUCKET_ROWS
 
 PIECE_ROWS = 250_000
 Watcher = Callable[[float], None]  # told which share of the bytes has been read
@@ -31,6 +32,7 @@ class PieceSizes:
     rows: int = PIECE_ROWS  # of a Parquet file
     bytes: int = PIECE_BYTES  # of a text file
     sample: int = SAMPLE_BYTES  # from which its form is found out
+    bucket: int = BUCKET_ROWS  # rows that are sorted at once
 
 
 @dataclass

@@ -5,14 +5,20 @@ import { Busy, Problems, TextField } from "./parts.js";
 import { useProject } from "./store.js";
 import { StartPage } from "./pages/start.js";
 import { TablePage } from "./pages/table.js";
+import { HierarchiesPage } from "./pages/hierarchies.js";
 import { RequirementPage } from "./pages/requirement.js";
 import { RunPage } from "./pages/run.js";
+import { LookPage } from "./pages/look.js";
+import { RiskPage } from "./pages/risk.js";
 import { PublishPage } from "./pages/publish.js";
 
 const STEPS = [
   { step: "table", title: "Table", page: TablePage },
+  { step: "hierarchies", title: "Hierarchies", page: HierarchiesPage },
   { step: "requirement", title: "Requirement", page: RequirementPage },
   { step: "run", title: "Run", page: RunPage },
+  { step: "look", title: "Look", page: LookPage },
+  { step: "risk", title: "Risk", page: RiskPage },
   { step: "publish", title: "Publish", page: PublishPage },
 ];
 
@@ -64,7 +70,7 @@ function Workbench({ number, step, run, catalogue }) {
   }, [project?.name, step]);
   const done = project?.runs.some((one) => one.state === "done");
   const roles = project ? Object.values(project.settings.roles) : [];
-  const state = { table: roles.includes("quasi-identifying"), requirement: project?.settings.k >= 2, run: done, publish: false };
+  const state = { table: roles.includes("quasi-identifying"), requirement: project?.settings.k >= 2, run: done, hierarchies: Object.keys(project?.settings.hierarchies ?? {}).length > 0 };
   const Page = STEPS.find((one) => one.step === step).page;
   return html`<header class="top">
       <div class="bar"><a class="brand" href="#/"><img src="/static/icon.svg" alt="" />Shoal</a>

@@ -20,7 +20,7 @@ export const short = (number) => {
   return String(+Number(number).toPrecision(3));
 };
 
-const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font", "font-size", "font-family", "font-weight", "opacity"];
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "font", "font-size", "font-family", "font-weight", "opacity"];
 
 function standalone(svg) {
   const copy = svg.cloneNode(true);
@@ -111,12 +111,12 @@ export function Bars({ rows, most, format = short, label }) {
   const step = parts * (thick + 2) + 8 + head;
   const high = most ?? Math.max(1e-9, ...rows.flatMap((row) => row.parts.map((part) => part.value)));
   const room = width - space - 62;
-  return html`<div ref=${place}><svg class="chart" viewBox="0 0 ${width} ${rows.length * step + 4}" role="img" aria-label=${label}>
+  return html`<div ref=${place}><svg class="chart" viewBox="0 0 ${width} ${rows.length * step + 4}" role="group" aria-label=${label}>
     ${rows.map((row, number) => html`<g>
       <text x=${above ? 0 : space - 8} y=${above ? number * step + 12 : number * step + (step - 8) / 2 + 6} text-anchor=${above ? "start" : "end"}>${cut(row.label, Math.floor((above ? width : space) / 6.4))}<title>${row.label}</title></text>
       ${row.parts.map((part, order) => {
         const top = number * step + head + order * (thick + 2) + 2, long = Math.max(1, (part.value / high) * room);
-        return html`<g><rect class="mark ${part.colour ?? "f1"}" x=${space} y=${top} rx="2" tabindex="0" data-tip=${part.tip} aria-label=${part.tip} width=${round(long)} height=${thick} />
+        return html`<g><rect class="mark ${part.colour ?? "f1"}" x=${space} y=${top} rx="2" tabindex="0" role="img" data-tip=${part.tip} aria-label=${part.tip} width=${round(long)} height=${thick} />
           <text x=${space + long + 6} y=${top + thick / 2 + 4}>${format(part.value)}</text></g>`;
       })}</g>`)}
   </svg></div>`;
@@ -131,10 +131,10 @@ export function Columns({ labels, series, label, height = 190, format = short })
   const y = (value) => top + (height - top - bottom) * (1 - value / high);
   const thick = Math.max(2, (step * 0.8) / series.length);
   const every = Math.ceil((labels.length * 46) / (width - left));
-  return html`<div ref=${place}><svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label=${label}>
+  return html`<div ref=${place}><svg class="chart" viewBox="0 0 ${width} ${height}" role="group" aria-label=${label}>
     ${ticks(0, high, 4).map((tick) => html`<g><line class="grid" x1=${left} x2=${width} y1=${y(tick)} y2=${y(tick)} /><text x=${left - 6} y=${y(tick) + 4} text-anchor="end">${format(tick)}</text></g>`)}
     ${labels.map((word, number) => number % every === 0 && html`<text x=${left + (number + 0.5) * step} y=${height - 8} text-anchor="middle">${cut(word, 10)}</text>`)}
-    ${series.map((one, order) => one.values.map((value, number) => html`<rect class="mark ${one.colour}" tabindex="0" data-tip=${one.tips[number]} aria-label=${one.tips[number]} rx="1.5"
+    ${series.map((one, order) => one.values.map((value, number) => html`<rect class="mark ${one.colour}" tabindex="0" role="img" data-tip=${one.tips[number]} aria-label=${one.tips[number]} rx="1.5"
       x=${round(left + number * step + step * 0.1 + order * thick)} width=${round(thick)} y=${round(y(value))} height=${round(Math.max(value > 0 ? 1 : 0, y(0) - y(value)))} />`))}
     <line class="axis" x1=${left} x2=${width} y1=${y(0)} y2=${y(0)} />
   </svg></div>`;
@@ -143,7 +143,7 @@ export function Columns({ labels, series, label, height = 190, format = short })
 // Lines and points over two axes; a series is {name, colour, points: [[x, y, tip]], line, dashed, dots}.
 export function Lines({ series, label, height = 240, across, up, low = null, log = false, formatX = short, formatY = short }) {
   const [place, width] = useWidth();
-  const left = 56, bottom = 40, top = 10, right = 14;
+  const left = 68, bottom = 40, top = 10, right = 14;
   const points = series.flatMap((one) => one.points).filter((point) => point[1] != null);
   const shown = (x) => (log ? Math.log10(Math.max(x, 1e-9)) : x);
   const xs = points.map((point) => shown(point[0])), ys = points.map((point) => point[1]);
@@ -154,15 +154,15 @@ export function Lines({ series, label, height = 240, across, up, low = null, log
   const py = (y) => top + (1 - (y - yBase) / Math.max(1e-9, y1 - yBase)) * (height - top - bottom);
   if (points.length === 0) return html`<p class="muted">Nothing to draw yet.</p>`;
   const marks = log ? [...new Set(points.map((point) => point[0]))].sort((a, b) => a - b) : ticks(x0, x1, Math.max(2, Math.floor(width / 110)));
-  return html`<div ref=${place}><svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label=${label}>
+  return html`<div ref=${place}><svg class="chart" viewBox="0 0 ${width} ${height}" role="group" aria-label=${label}>
     ${ticks(yBase, y1, 5).map((tick) => html`<g><line class="grid" x1=${left} x2=${width - right} y1=${py(tick)} y2=${py(tick)} /><text x=${left - 7} y=${py(tick) + 4} text-anchor="end">${formatY(tick)}</text></g>`)}
     ${marks.map((tick) => html`<text x=${px(tick)} y=${height - bottom + 17} text-anchor="middle">${formatX(tick)}</text>`)}
     <text x=${(left + width - right) / 2} y=${height - 5} text-anchor="middle">${across}</text>
-    <text transform="translate(12 ${(height - bottom) / 2}) rotate(-90)" text-anchor="middle">${up}</text>
+    <text transform="translate(11 ${(height - bottom) / 2}) rotate(-90)" text-anchor="middle">${up}</text>
     ${series.map((one) => {
       const known = one.points.filter((point) => point[1] != null);
       return html`<g>${one.line !== false && known.length > 1 && html`<polyline class="line s${one.colour} ${one.dashed ? "dashed" : ""}" points=${known.map((point) => `${round(px(point[0]))},${round(py(point[1]))}`).join(" ")} />`}
-        ${one.dots !== false && known.map((point) => html`<circle class="mark f${one.colour}" tabindex="0" data-tip=${point[2]} aria-label=${point[2]} cx=${round(px(point[0]))} cy=${round(py(point[1]))} r=${one.radius ?? 3.5} />`)}</g>`;
+        ${one.dots !== false && known.map((point) => html`<circle class="mark f${one.colour}" tabindex="0" role="img" data-tip=${point[2]} aria-label=${point[2]} cx=${round(px(point[0]))} cy=${round(py(point[1]))} r=${one.radius ?? 3.5} />`)}</g>`;
     })}
     <line class="axis" x1=${left} x2=${width - right} y1=${height - bottom} y2=${height - bottom} />
   </svg></div>`;
@@ -179,4 +179,19 @@ export function Tiny({ picture, name }) {
   return html`<svg class="tiny" viewBox="0 0 120 30" role="img" aria-label=${words}><title>${words}</title>
     ${bars.map((bar, number) => html`<rect class=${picture.kind === "values" ? "f3" : "f1"} x=${number * step} y=${30 - (bar.records / high) * 29} width=${Math.max(1, step - 1)} height=${(bar.records / high) * 29}><title>${bar.label}: ${bar.records}</title></rect>`)}
   </svg>`;
+}
+
+// Records as dots: [x, y, group, loss, row]. Groups have one of six colours; the chosen one stands out.
+export function Dots({ points, colour, chosen, choose, tip, label, height = 380 }) {
+  const [place, width] = useWidth();
+  const xs = points.map((point) => point[0]), ys = points.map((point) => point[1]);
+  const x0 = Math.min(...xs), y0 = Math.min(...ys), wide = Math.max(1e-9, Math.max(...xs) - x0), tall = Math.max(1e-9, Math.max(...ys) - y0);
+  const most = Math.max(1e-9, ...points.map((point) => point[3]));
+  const classOf = (group) => `f${[1, 2, 3, 4, 5, 0][group % 6]}`;
+  const inOrder = chosen == null ? points : [...points].sort((a, b) => (a[2] === chosen) - (b[2] === chosen));
+  return html`<div ref=${place}><svg class="chart dots" viewBox="0 0 ${width} ${height}" role="group" aria-label=${label}>
+    ${inOrder.map((point) => html`<circle class="mark ${colour === "loss" ? "f1" : classOf(point[2])}" data-tip=${tip(point)} onClick=${() => choose(point[2])}
+      fill-opacity=${chosen != null && point[2] !== chosen ? 0.12 : colour === "loss" ? 0.12 + 0.88 * (point[3] / most) : 0.75} r=${point[2] === chosen ? 6 : 3.4}
+      cx=${round(8 + ((point[0] - x0) / wide) * (width - 16))} cy=${round(8 + (1 - (point[1] - y0) / tall) * (height - 16))} />`)}
+  </svg></div>`;
 }

@@ -3,11 +3,14 @@ export { html, render, useState, useEffect, useMemo, useRef, useCallback, useLay
 
 export const count = (number) => (number == null ? "–" : Math.round(number).toLocaleString("en-US"));
 export const decimal = (number, digits = 4) => (number == null ? "–" : Number(number).toFixed(digits));
+// A share as a percentage. What is not all is never shown as 100 %, what is not nothing never as 0 %.
 export const percent = (share, digits) => {
   if (share == null) return "–";
-  const value = share * 100;
-  const places = digits ?? (value !== 0 && Math.abs(value) < 10 && value % 1 !== 0 ? 1 : value % 1 === 0 ? 0 : 1);
-  return `${value.toFixed(places)} %`;
+  const value = share * 100, places = digits ?? (Number.isInteger(value) ? 0 : 1), least = 10 ** -places;
+  const text = value.toFixed(places);
+  if (value > 0 && Number(text) === 0) return `< ${least.toFixed(places)} %`;
+  if (value < 100 && Number(text) === 100) return `> ${(100 - least).toFixed(places)} %`;
+  return `${text} %`;
 };
 export const seconds = (number) => {
   if (number == null) return "–";

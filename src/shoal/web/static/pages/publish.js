@@ -18,7 +18,7 @@ export function RunPicker({ runs, run, number, step }) {
 }
 
 export const finished = (project, number) => {
-  const done = project.runs.filter((run) => run.state === "done");
+  const done = project.runs.filter((run) => run.state === "done" && run.published);
   return [done, done.find((run) => run.number === number) ?? done.at(-1)];
 };
 

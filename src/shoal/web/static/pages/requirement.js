@@ -26,7 +26,7 @@ function AddModel({ models, columns, add }) {
   const [value, setValue] = useState(null);
   const chosen = column ?? columns[0];
   const shown = value ?? number.text ?? number.value;
-  return html`<div class="stack"><div class="row"><label class="field"><span>Model</span><select value=${name} onChange=${(event) => { setName(event.target.value); setValue(null); }}>${offered.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
+  return html`<div class="stack"><div class="row fields"><label class="field"><span>Model</span><select value=${name} onChange=${(event) => { setName(event.target.value); setValue(null); }}>${offered.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
       <label class="field"><span>Of the column</span><select value=${chosen} onChange=${(event) => setColumn(event.target.value)}>${columns.map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
       <label class="field"><span>${number.name}</span>${number.text
         ? html`<input type="text" size="6" value=${shown} onInput=${(event) => setValue(event.target.value)} />`

@@ -14,15 +14,16 @@ export const State = ({ run }) => html`<span class="tag ${STATES[run.state]?.[1]
 const overall = (progress) => STAGES.slice(0, STAGES.indexOf(progress.stage)).reduce((sum, stage) => sum + SHARE[stage], 0) + (SHARE[progress.stage] ?? 0) * progress.fraction;
 
 function Curve({ run }) {
-  const points = (run.curve ?? []).map(([at, loss]) => [at, loss, `${seconds(at)}: loss ${decimal(loss)}`]);
-  const bounds = (run.curve ?? []).filter((point) => point[2] != null).map(([at, , bound]) => [at, bound, `${seconds(at)}: no release can lose less than ${decimal(bound)}`]);
-  const end = points.at(-1)?.[0] ?? 1;
-  const known = run.bound != null && bounds.length === 0 ? [[points[0]?.[0] ?? 0, run.bound, `Lower bound ${decimal(run.bound)}`], [end, run.bound, `Lower bound ${decimal(run.bound)}`]] : bounds;
-  if (points.length < 2) return null;
-  return html`<${Figure} title="Loss while searching" text=${known.length ? "The dashed line is the lower bound: no safe release can lose less." : "0: every value exact. 1: nothing left."}
-      table=${{ head: ["Seconds", "Loss", "Lower bound"], rows: (run.curve ?? []).map(([at, loss, bound]) => [decimal(at, 1), decimal(loss), decimal(bound ?? run.bound)]), numbers: [0, 1, 2] }}>
-    <${Lines} label="Loss while searching" across="seconds" up="loss" height=${200} formatY=${(value) => decimal(value, 3)}
-      series=${[{ colour: 1, points, radius: 2.5 }, ...(known.length ? [{ colour: 2, points: known, dashed: true, dots: false }] : [])]} /><//>`;
+  const curve = run.curve ?? [], last = curve.at(-1)?.[0] ?? 0;
+  if (curve.length < 2) return null;
+  const points = curve.map(([at, loss]) => [at, loss, `${seconds(at)}: loss ${decimal(loss)}`]);
+  const word = (bound) => `No safe release can lose less than ${decimal(bound)}`;
+  const steps = (run.bounds ?? []).map(([at, bound]) => [Math.max(at, curve[0][0]), bound, word(bound)]);
+  const bounds = steps.length ? [...steps, [Math.max(last, steps.at(-1)[0]), steps.at(-1)[1], word(steps.at(-1)[1])]] : [];
+  return html`<${Figure} title="Loss while searching" legend=${[["f1", "loss of the best groups so far"], ...(bounds.length ? [["f2", "lower bound: no safe release can lose less"]] : [])]} text="0: every value exact. 1: nothing left. The best possible lies between the lines."
+      table=${{ head: ["Seconds", "Loss", "Lower bound"], rows: [...curve.map(([at, loss]) => [decimal(at, 1), decimal(loss), ""]), ...(run.bounds ?? []).map(([at, bound]) => [decimal(at, 1), "", decimal(bound)])].sort((a, b) => a[0] - b[0]), numbers: [0, 1, 2] }}>
+    <${Lines} label="Loss and lower bound while searching" across="seconds" up="loss" height=${200} formatY=${(value) => decimal(value, 3)}
+      series=${[{ colour: 1, points, radius: 2.5 }, ...(bounds.length ? [{ colour: 2, points: bounds, dashed: true, radius: 2.5 }] : [])]} /><//>`;
 }
 
 function Active({ run, number }) {
@@ -46,26 +47,49 @@ function RunList({ runs, number, chosen, choose }) {
       <td><${TextField} value=${run.name} change=${(name) => rename(run, name)} label=${`Name of ${run.name}`} size="14" /></td><td><${State} run=${run} /></td><td>${run.algorithm}</td><td class="number">${run.k ?? "–"}</td>
       <td class="small">${run.models?.length ? run.models.join(", ") : "–"}</td><td class="number">${decimal(run.loss)}</td><td class="number">${run.above_best == null ? "–" : percent(run.above_best, 0)}</td>
       <td class="number">${percent(run.highest_risk)}</td><td class="number">${decimal(run.seconds, 1)}</td>
-      <td class="number"><span class="row">${run.state === "done" && html`<a class="button small" href="#/${number}/publish/${run.number}">Open</a>`}
+      <td class="number"><span class="row">${run.state === "done" && html`<a class="button small" href="#/${number}/look/${run.number}">Look</a><a class="button small" href="#/${number}/publish/${run.number}">Publish</a>`}
         <button class="button quiet small" onClick=${() => choose(run.number === chosen ? null : run.number)} aria-expanded=${run.number === chosen ? "true" : "false"}>Details</button>
         <button class="button quiet small danger" onClick=${() => drop(run)} aria-label=${`Delete ${run.name}`}>Delete</button></span></td></tr>`)}</tbody></table></div>`;
 }
 
 const COLOURS = [1, 2, 3, 4, 5, 0];
 
-function Frontier({ runs }) {
+// Runs over several k and algorithms, started here, of which only the numbers are kept.
+function Frontier({ runs, number, settings, catalogue }) {
+  const [ks, setKs] = useState("2, 5, 10, 25, 50");
+  const [algorithms, setAlgorithms] = useState(["shoal", "mondrian"]);
+  const [problems, setProblems] = useState(null);
   const done = runs.filter((run) => run.state === "done" && run.k != null);
-  if (done.length < 2) return null;
+  const others = runs.filter((run) => !run.published), waiting = others.filter((run) => run.state === "waiting" || run.state === "running");
   const names = [...new Set(done.map((run) => run.algorithm))];
-  const series = names.map((name, order) => ({ colour: COLOURS[order % 6], points: done.filter((run) => run.algorithm === name).sort((a, b) => a.k - b.k || a.loss - b.loss).map((run) => [run.k, run.loss, `${run.name}: ${name}, k ${run.k}\nloss ${decimal(run.loss)}, highest risk ${percent(run.highest_risk)}`]), line: false, radius: 5 }));
-  return html`<section class="card"><${Figure} title="Loss against k" legend=${names.map((name, order) => [`f${COLOURS[order % 6]}`, name])} text="Each dot is a finished run of this project."
-    table=${{ head: ["Run", "Algorithm", "k", "Loss", "Lower bound", "Highest risk"], rows: done.map((run) => [run.name, run.algorithm, run.k, decimal(run.loss), decimal(run.bound), percent(run.highest_risk)]), numbers: [2, 3, 4, 5] }}>
-    <${Lines} label="Loss against k of all finished runs" across="k" up="loss" log=${true} low=${0} series=${series} formatX=${(k) => String(k)} formatY=${(value) => decimal(value, 2)} /><//></section>`;
+  const series = names.map((name, order) => ({ colour: COLOURS[order % 6], points: done.filter((run) => run.algorithm === name).sort((a, b) => a.k - b.k || a.loss - b.loss).map((run) => [run.k, run.loss, `${run.name}: ${name}, k ${run.k}\nloss ${decimal(run.loss)}, highest risk ${percent(run.highest_risk)}, ${seconds(run.seconds)}`]), radius: 4.5 }));
+  const bounds = done.filter((run) => run.bound != null && !(run.models?.length)).sort((a, b) => a.k - b.k).map((run) => [run.k, run.bound, `k ${run.k}: no release can lose less than ${decimal(run.bound)}`]);
+  const numbers = ks.split(/[,\s]+/).map(Number).filter((k) => Number.isInteger(k) && k >= 2);
+  const start = async () => {
+    try {
+      setProblems(null);
+      await post(`/api/projects/${number}/frontier`, { settings, ks: [...new Set(numbers)], algorithms });
+    } catch (error) {
+      setProblems(error.problems);
+    }
+  };
+  const clear = () => Promise.all(others.map((run) => remove(`/api/projects/${number}/runs/${run.number}`)));
+  return html`<section class="card stack"><div><h2>The frontier</h2><p class="muted">What each k costs, and with which algorithm. These runs go on in the background; only their numbers are kept.</p></div>
+    <div class="row fields"><label class="field"><span>k</span><input type="text" value=${ks} onInput=${(event) => setKs(event.target.value)} /></label>
+      <details><summary>${algorithms.length === 1 ? algorithms[0] : `${algorithms.length} algorithms`}</summary><div class="row gap">${catalogue.algorithms.map((one) => html`<label class="row small"><input type="checkbox" checked=${algorithms.includes(one.name)} onChange=${(event) => setAlgorithms(event.target.checked ? [...algorithms, one.name] : algorithms.filter((name) => name !== one.name))} />${one.name}</label>`)}</div></details>
+      <span class="spring"></span>${others.length > 0 && html`<button class="button quiet small danger" onClick=${clear}>${waiting.length ? "Stop and clear" : "Clear"}</button>`}
+      <button class="button" disabled=${!numbers.length || !algorithms.length || waiting.length > 0} onClick=${start}>${waiting.length ? `${others.length - waiting.length} of ${others.length} done` : "Fill the frontier"}</button></div>
+    <${Problems} problems=${problems} />
+    ${others.some((run) => run.state === "failed") && html`<${Problems} kind="warn" problems=${others.filter((run) => run.state === "failed").slice(0, 4).map((run) => ({ ...run.problems[0], message: `${run.name}: ${run.problems[0].message}` }))} />`}
+    ${done.length > 0 && html`<${Figure} title="Loss against k" legend=${[...names.map((name, order) => [`f${COLOURS[order % 6]}`, name]), ...(bounds.length ? [["f0", "lower bound"]] : [])]} text=${`Every dot is a run. Lower is better${bounds.length ? "; nothing can lie below the dashed line" : ""}.`}
+      table=${{ head: ["Run", "Algorithm", "k", "Loss", "Lower bound", "Highest risk", "Seconds"], rows: done.map((run) => [run.name, run.algorithm, run.k, decimal(run.loss), decimal(run.bound), percent(run.highest_risk), decimal(run.seconds, 1)]), numbers: [2, 3, 4, 5, 6] }}>
+      <${Lines} label="Loss against k of all finished runs" across="k" up="loss" log=${true} low=${0} series=${[...series, ...(bounds.length ? [{ colour: 0, points: bounds, dashed: true, dots: bounds.length === 1 }] : [])]} formatX=${(k) => String(k)} formatY=${(value) => decimal(value, 2)} /><//>`}</section>`;
 }
 
 export function RunPage({ store, catalogue }) {
   const { project, change, save } = store;
-  const { settings, number, runs } = project;
+  const { settings, number } = project;
+  const runs = project.runs.filter((run) => run.published);
   const [name, setName] = useState("");
   const [problems, setProblems] = useState(null);
   const [chosen, choose] = useState(null);
@@ -85,7 +109,7 @@ export function RunPage({ store, catalogue }) {
   const details = runs.find((run) => run.number === chosen);
   return html`<${Intro} title="Run">A run searches groups of records that lose as little as possible, checks the released values, and writes nothing if they do not hold.<//>
     <div class="stack">
-      <section class="card stack"><div class="row"><label class="field"><span>Name</span><input type="text" value=${name} placeholder=${`Run ${runs.length + 1}`} onInput=${(event) => setName(event.target.value)} /></label>
+      <section class="card stack"><div class="row fields"><label class="field"><span>Name</span><input type="text" value=${name} placeholder=${`Run ${runs.length + 1}`} onInput=${(event) => setName(event.target.value)} /></label>
           <label class="field"><span>Algorithm</span><select value=${algorithm.name} onChange=${(event) => change({ algorithm: event.target.value, effort: event.target.value === "shoal" ? settings.effort : null })}>${catalogue.algorithms.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
           ${algorithm.name === "shoal" && html`<label class="field"><span>Effort</span><select value=${settings.effort ?? "default"} onChange=${(event) => change({ effort: event.target.value === "default" ? null : event.target.value })}><option value="low">low: quick</option><option value="default">default</option><option value="high">high: loses less</option></select></label>`}
           <label class="field"><span>Seed</span><input type="number" min="0" value=${settings.seed ?? 0} onChange=${(event) => change({ seed: Math.max(0, Math.round(Number(event.target.value))) })} /></label>
@@ -97,6 +121,6 @@ export function RunPage({ store, catalogue }) {
       ${details && html`<section class="card stack"><div class="head"><h2>${details.name}</h2><${State} run=${details} /></div><${Problems} problems=${details.problems} /><${Curve} run=${details} />
         ${details.state === "done" && html`<p class="small muted">${count(details.records)} records in ${count(details.classes)} groups, the smallest of ${count(details.smallest_class)}; ${count(details.suppressed)} suppressed. ${Object.entries(details.stages ?? {}).map(([stage, took]) => `${stage} ${seconds(took)}`).join(", ")}.</p>`}
         <div><button class="button small" onClick=${() => change(() => details.settings)} disabled=${!details.settings}>Take over its settings</button></div></section>`}
-      <${Frontier} runs=${runs} />
-    </div>${runs.some((run) => run.state === "done") && html`<${Next} to="#/${number}/publish">Publish<//>`}`;
+      <${Frontier} runs=${project.runs} number=${number} settings=${settings} catalogue=${catalogue} />
+    </div>${runs.some((run) => run.state === "done") && html`<${Next} to="#/${number}/look">Look<//>`}`;
 }

@@ -17,6 +17,14 @@ function Lanes({ settings, setRole }) {
   })}</div>`;
 }
 
+const known = (role) => ROLES.some((one) => one.role === role);
+
+function Suggestion({ column, role, setRole }) {
+  if (!known(column.role)) return html`<span class="tag warn">${column.role}</span> ${column.why}`;
+  if (column.role === role) return column.why;
+  return html`<button class="button quiet small" onClick=${() => setRole(column.name, column.role)} title="Take this suggestion">${column.role}</button> ${column.why}`;
+}
+
 function ColumnList({ overview, settings, setRole, setScale }) {
   return html`<div class="scroll"><table><caption class="sr">Columns of the table</caption><thead><tr><th scope="col">Column</th><th scope="col">Distribution</th><th scope="col">Scale</th>
       <th scope="col" class="number">Values</th><th scope="col" class="number">Missing</th><th scope="col">Role</th><th scope="col">Suggested</th></tr></thead>
@@ -28,7 +36,7 @@ function ColumnList({ overview, settings, setRole, setScale }) {
       <td class="number">${count(column.distinct)}</td><td class="number">${column.missing ? count(column.missing) : "–"}</td>
       <td><select aria-label=${`Role of ${column.name}`} value=${settings.roles[column.name] ?? ""} onChange=${(event) => setRole(column.name, event.target.value)}>
         ${ROLES.map(({ role, title }) => html`<option value=${role}>${title}</option>`)}</select></td>
-      <td class="small muted">${column.role === settings.roles[column.name] ? column.why : html`<button class="button quiet small" onClick=${() => setRole(column.name, column.role)}>${column.role}</button> ${column.why}`}</td>
+      <td class="small muted"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /></td>
     </tr>`)}</tbody></table></div>`;
 }
 
@@ -46,20 +54,33 @@ function Exposure({ number, settings }) {
     <${Figure} title="Records by size of their group" text="A group: records with the same values in all quasi-identifying columns."
       table=${{ head: ["Group size", "Groups", "Records"], rows: sizes.map((one) => [one.sizes, count(one.classes), count(one.records)]), numbers: [1, 2] }}>
       <${Columns} label="Records by size of their group" labels=${sizes.map((one) => one.sizes)} height=${150} series=${[{ colour: "f2", values: sizes.map((one) => one.records), tips: sizes.map((one) => `Groups of ${one.sizes}: ${count(one.records)} records`) }]} /><//>
-    ${shown.length > 0 && html`<${Figure} title="What singles people out" text="The share of records that stand alone by these columns only."
+    ${shown.length > 0 && html`<${Figure} title="What singles people out" text=${`The share of records that stand alone by these columns only.${value.estimated ? " Estimated from a part of the records." : ""}`}
       table=${{ head: ["Columns", "Stand alone", "Share"], rows: combinations.map((one) => [one.columns.join(" + "), count(one.unique), percent(one.unique_share)]), numbers: [1, 2] }}>
       <${Bars} label="Combinations of columns that single people out" most=${1} format=${(share) => percent(share)} rows=${shown.map((one) => ({ label: one.columns.join(" + "), parts: [{ value: one.unique_share, colour: "f2", tip: `${one.columns.join(" + ")}\n${count(one.unique)} records stand alone` }] }))} /><//>`}
   </section>`;
 }
 
+// How the table is to be read: texts that mean 'missing', and whether several records are of one person.
+function Reading({ settings, change, columns, overview }) {
+  const texts = [...new Set(overview.columns.flatMap((column) => column.missing_texts ?? []))].filter((text) => text && !(settings.missing ?? []).includes(text));
+  const guess = overview.person && !settings.person ? overview.person : null;
+  const missing = (event) => change({ missing: event.target.value.split(",").map((text) => text.trim()).filter(Boolean) });
+  const person = (event) => change((now) => ({ person: event.target.value || null, roles: event.target.value ? { ...now.roles, [event.target.value]: "identifying" } : now.roles }));
+  return html`<section class="card"><h2>Reading</h2><div class="row gap"><label class="field"><span>Texts that mean “missing”</span><input type="text" placeholder="?, n/a" value=${(settings.missing ?? []).join(", ")} onChange=${missing} /><small>besides empty cells</small></label>
+    <label class="field"><span>Several records of one person?</span><select value=${settings.person ?? ""} onChange=${person}><option value="">no: one record each</option>${columns.map((name) => html`<option value=${name}>told apart by ${name}</option>`)}</select><small>k then counts persons; the column is not released</small></label></div>
+    ${texts.length > 0 && html`<div class="note gap">Probably mean “missing”: ${texts.map((text) => html`<code>${text}</code> `)} <button class="button small" onClick=${() => change((now) => ({ missing: [...(now.missing ?? []), ...texts] }))}>Take them so</button></div>`}
+    ${guess && html`<div class="note gap"><strong class="name">${guess.column}</strong> may tell persons apart: ${guess.why}. <button class="button small" onClick=${() => person({ target: { value: guess.column } })}>It does</button></div>`}
+    ${overview.settled?.length > 0 && html`<p class="small muted gap">One column tells another: ${overview.settled.slice(0, 6).map((one) => `${one.by} tells ${one.column}`).join("; ")}. Give them the same role.</p>`}</section>`;
+}
+
 export function TablePage({ store }) {
   const { project, change } = store;
   const { settings, number } = project;
-  const { value: overview, problems } = useAnswer(() => post(`/api/projects/${number}/ask`, { ask: "overview" }), [number]);
+  const { value: overview, problems } = useAnswer(() => post(`/api/projects/${number}/ask`, { ask: "overview", missing: settings.missing ?? [] }), [number, (settings.missing ?? []).join("\n")]);
   // The first time a table is seen, its columns get the suggested roles, to be changed here.
   useEffect(() => {
     if (overview && overview.columns.some((column) => !settings.roles[column.name])) {
-      change({ roles: Object.fromEntries(overview.columns.map((column) => [column.name, settings.roles[column.name] ?? column.role])) });
+      change({ roles: Object.fromEntries(overview.columns.map((column) => [column.name, settings.roles[column.name] ?? (known(column.role) ? column.role : column.safe_role)])) });
     }
   }, [overview]);
   const setRole = (name, role) => change((now) => ({ roles: { ...now.roles, [name]: role } }));
@@ -74,9 +95,9 @@ export function TablePage({ store }) {
       <div class="facts"><${Fact} name="Records" value=${count(overview.records)} /><${Fact} name="Columns" value=${count(overview.columns.length)} />
         <${Fact} name="Quasi-identifying" value=${count(rolesOf(settings, "quasi-identifying").length)} /><${Fact} name="Cells without a value" value=${count(overview.columns.reduce((sum, column) => sum + column.missing, 0))} /></div>
       <section class="card"><h2>Roles</h2><p>Drag a column to another role, or choose it in the list below.</p><${Lanes} settings=${settings} setRole=${setRole} /></section>
-      <div class="columns"><section class="card"><h2>Columns</h2>${overview.pictured && html`<p>Pictures are drawn from ${count(overview.pictured)} records, taken at random.</p>`}
-          <${ColumnList} overview=${overview} settings=${settings} setRole=${setRole} setScale=${setScale} /></section>
+      <div class="columns"><div class="stack"><section class="card"><h2>Columns</h2>${overview.pictured && html`<p>Pictures are drawn from ${count(overview.pictured)} records, taken at random.</p>`}
+          <${ColumnList} overview=${overview} settings=${settings} setRole=${setRole} setScale=${setScale} /></section><${Reading} settings=${settings} change=${change} overview=${overview} columns=${overview.columns.map((column) => column.name)} /></div>
         <${Exposure} number=${number} settings=${settings} /></div>
       <section class="card"><h2>Records</h2><p>As they are in the file. Only you see them.</p><${Paged} label="Records of the table" load=${(start, size) => post(`/api/projects/${number}/ask`, { ask: "rows", start, count: size })} /></section>
-    </div><${Next} to="#/${number}/requirement">Requirement<//>`;
+    </div><${Next} to="#/${number}/hierarchies">Hierarchies<//>`;
 }

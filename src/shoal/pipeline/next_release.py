@@ -1,0 +1,210 @@
+"""The next release of people who were published before: made so that all releases hold together.
+
+*Keep* is the way (`Keeping`): who was in the last release stays in exactly the class of then, cell by cell, and
+newcomers form classes of their own. So an old person hides among the same records as before, whatever is joined, and a
+newcomer among at least k newcomers. Nothing finer is possible for old people in classes of fewer than 2k records: any
+part of such a class would leave somebody with fewer than k candidates to whoever can link the records.
+
+Earlier releases are out in the world and cannot be changed: what they lack (a smaller k, too few values) no later one
+can mend, and fewer than k newcomers cannot hide from those who know that they are new. Both are told as impossible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.algorithms.base import Clustering, Context
+from shoal.encode.subset import table_of
+from shoal.errors import InputError, Problem, RequirementError
+from shoal.models.alpha_k import AlphaK
+from shoal.models.k_anonymity import KAnonymity
+from shoal.pipeline.prepare import Prepared
+from shoal.pipeline.purpose import Purpose, recode_options, threads_of
+from shoal.pipeline.verify_together import common_columns
+from shoal.progress import Watch
+from shoal.released.domain import as_text
+from shoal.releases.check import check_newest
+from shoal.releases.diversity import KINDS
+from shoal.releases.verdict import TogetherVerdict
+from shoal.releases.who import Whereabouts, find_people
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """A release that is out in the world."""
+
+    frame: pl.DataFrame
+    sha256: str
+    certificate: Mapping[str, Any] = field(default_factory=dict)  # empty: it has none, or it was not given
+
+
+@dataclass(eq=False)
+class Keeping(Purpose):
+    """A release that keeps the classes of the last one. Made for one run: it remembers who was found where."""
+
+    earlier: Sequence[Earlier]  # the earliest first
+    original: pl.DataFrame | None = None  # the table behind the last of them
+    key: tuple[str, ...] = ()  # columns that tell persons apart in both tables
+    found: Whereabouts | None = field(default=None, init=False)
+    smallest_newcomers: int | None = field(default=None, init=False)
+
+    def cluster(self, prepared: Prepared, watch: Watch) -> Clustering:
+        """The classes of the last release, and groups of the newcomers."""
+        self._check(prepared)
+        self.found = self._find(prepared)
+        newcomers, kept = self.found.newcomers, self.found.class_of_row
+        k = prepared.requirement.k
+        if 0 < newcomers.shape[0] < k:
+            message = f"{newcomers.shape[0]} newcomers cannot hide from those who know that they are new: {k} could"
+            raise RequirementError(Problem("too-few-newcomers", message, hint="hold them back until there are more"))
+        smallest = int(self.found.release.sizes[~self.found.release.suppressed].min(initial=k))
+        if smallest < k:
+            message = f"the last release has a class of {smallest} records: its people can never have {k} candidates"
+            raise RequirementError(Problem("earlier-too-fine", message, hint=f"ask for k = {smallest} at most"))
+        groups = kept.copy()
+        suppressed = np.zeros(prepared.frame.height, dtype=np.bool_)
+        if newcomers.shape[0]:
+            made = self._cluster_newcomers(prepared, newcomers, watch)
+            groups[newcomers] = made.groups + self.found.release.sizes.shape[0]
+            if made.suppressed is not None:
+                suppressed[newcomers] = made.suppressed
+        details = {"newcomers": int(newcomers.shape[0]), "notes": self._notes()}
+        return Clustering(groups, suppressed=suppressed if suppressed.any() else None, details=details)
+
+    def finish(self, prepared: Prepared, released: pl.DataFrame) -> pl.DataFrame:
+        """The cells of old people are those that were published."""
+        assert self.found is not None
+        old = self.found.class_of_row >= 0
+        classes = self.found.release
+        first_row = np.zeros(classes.sizes.shape[0], dtype=np.int64)
+        first_row[classes.class_of_row[::-1]] = np.arange(classes.records - 1, -1, -1)
+        rows = first_row[np.maximum(self.found.class_of_row, 0)]
+        last, marks = self.earlier[-1].frame, pl.Series(old)
+        columns = []
+        for name in prepared.job.quasi:
+            before, now = last[name].gather(rows), released[name]
+            if before.dtype != now.dtype:
+                before, now = as_text(before), as_text(now)
+            columns.append(pl.select(pl.when(marks).then(before).otherwise(now)).to_series().alias(name))
+        self.smallest_newcomers = _smallest(released.with_columns(columns), prepared.job.quasi, self.found)
+        return released.with_columns(columns)
+
+    def verify(self, prepared: Prepared, published: pl.DataFrame) -> dict[str, Any]:
+        """The new release with every earlier one, from the released values; what the certificate tells of it."""
+        verdict = self._together(prepared, published)
+        assert self.found is not None
+        if not verdict.passed:
+            failed = [Problem("not-together", str(check)) for check in verdict.failures()]
+            hint = "the earlier releases do not allow it"
+            raise RequirementError([*failed, Problem("nothing-written", "nothing was written", hint=hint)])
+        return {
+            "earlier": [one.sha256 for one in self.earlier],
+            "newcomers": int(self.found.newcomers.shape[0]),
+            "newcomers_told_by_original": self.found.told_by_original,
+            "smallest_class_of_newcomers": self.smallest_newcomers,
+            **verdict.as_dict(),
+        }
+
+    def _together(self, prepared: Prepared, published: pl.DataFrame) -> TogetherVerdict:
+        quasi = prepared.job.quasi
+        frames = [*(one.frame for one in self.earlier), _as_texts(published)]
+        return check_newest(
+            [_as_texts(frame) for frame in frames],
+            quasi,
+            prepared.requirement.k,
+            self._linking(prepared, published),
+            models=prepared.requirement.models,
+            domains=prepared.plan.domains(prepared.frame),
+            joint_before=_held_jointly(self.earlier),
+        )
+
+    def _linking(self, prepared: Prepared, published: pl.DataFrame) -> tuple[str, ...]:
+        return common_columns([*(one.frame for one in self.earlier), published], prepared.job.quasi)
+
+    def _find(self, prepared: Prepared) -> Whereabouts:
+        released = prepared.frame.drop(prepared.plan.dropped)
+        last = self.earlier[-1].frame
+        return find_people(
+            prepared.frame,
+            last,
+            self.original,
+            prepared.job.quasi,
+            common_columns([last, released], prepared.job.quasi),
+            prepared.plan.domains(prepared.frame),
+            self.key,
+        )
+
+    def _cluster_newcomers(self, prepared: Prepared, newcomers: Any, watch: Watch) -> Clustering:
+        from shoal.engines.local import cluster_table
+        from shoal.recode.release import hidden_records
+
+        table, options = table_of(prepared.table, newcomers), recode_options(prepared)
+        context = Context(prepared.job.seed, threads_of(prepared.job), watch.progress, watch.stop)
+        return cluster_table(
+            table,
+            prepared.requirement,
+            prepared.algorithm,
+            context,
+            prepared.job.suppression_limit,
+            lambda found: hidden_records(table, prepared.codebook, found, options),
+        )
+
+    def _notes(self) -> list[str]:
+        assert self.found is not None
+        if self.found.told_by_original:
+            return []
+        return [
+            "Who is new was told by the released values alone, without the earlier table: a newcomer may have been "
+            "taken for an old person with the same values, and could then be known among fewer than k newcomers."
+        ]
+
+    def _check(self, prepared: Prepared) -> None:
+        problems = [
+            Problem("unknown-column", f"release {number} has no such column", name)
+            for number, one in enumerate(self.earlier, start=1)
+            for name in prepared.job.quasi
+            if name not in one.frame.columns
+        ]
+        known = (KAnonymity, AlphaK, *KINDS)
+        problems += [
+            Problem("not-with-earlier", f"'{model.name}' cannot be kept over releases", hint="k and l-diversity can")
+            for model in prepared.requirement.models
+            if not isinstance(model, known)
+        ]
+        if not prepared.algorithm.class_based or prepared.algorithm.own_values:
+            message = f"'{prepared.algorithm.name}' decides about released values itself, so it cannot keep classes"
+            problems.append(Problem("not-with-earlier", message, hint="--algorithm shoal"))
+        if prepared.plan.scheme != "local" or prepared.job.suppressed == "drop":
+            message = "recodings that are the same everywhere, and dropped records, cannot keep the classes of then"
+            problems.append(Problem("not-with-earlier", message))
+        if prepared.job.person is not None:
+            problems.append(
+                Problem("not-with-earlier", "persons with several records cannot be kept over releases yet")
+            )
+        if problems:
+            raise InputError(problems)
+
+
+def _smallest(released: pl.DataFrame, quasi: Sequence[str], found: Whereabouts) -> int | None:
+    """The smallest class, counted among newcomers alone; those who are hidden in every cell do not count."""
+    new = released[found.newcomers].select(quasi)
+    shown = new.filter(~pl.all_horizontal(pl.all().cast(pl.String) == "*").fill_null(value=False))
+    sizes = shown.group_by(quasi).len()["len"]
+    return int(str(sizes.min())) if len(sizes) else None
+
+
+def _as_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(as_text(frame[name]).alias(name) for name in frame.columns)
+
+
+def _held_jointly(earlier: Sequence[Earlier]) -> bool:
+    """Whether the earlier releases are known to hold all at once: there is one, or the last certificate says so."""
+    if len(earlier) == 1:
+        return True
+    told = earlier[-1].certificate.get("together", {})
+    return bool(told.get("exact")) and list(told.get("earlier", ())) == [one.sha256 for one in earlier[:-1]]

@@ -1,0 +1,82 @@
+"""Checking a release together with the ones published before it, as files or frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, Problem, did_you_mean
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.models.base import Model
+from shoal.models.k_anonymity import KAnonymity
+from shoal.releases.verdict import Setting, TogetherVerdict
+
+
+@dataclass(frozen=True)
+class TogetherOptions:
+    """How releases are looked at together; see `shoal.releases.check`.
+
+    `sensitive` are the columns that tell records of different releases apart. Without them all columns do that every
+    release has and that are not quasi-identifiers: what is published unchanged can be joined on.
+    """
+
+    sensitive: tuple[str, ...] = ()
+    changing: tuple[str, ...] = ()
+    setting: Setting | str = Setting.GROWING
+    same_order: bool = False
+    strict: bool = False
+
+
+def together(
+    releases: Sequence[pl.DataFrame],
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    options: TogetherOptions,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+) -> TogetherVerdict:
+    """What an attacker learns who has all releases, the earliest first. k is that of the k-anonymity asked for."""
+    from shoal.releases.check import check_together
+
+    sizes = [model.k for model in models if isinstance(model, KAnonymity)]
+    problems = _problems(releases, [*quasi, *options.sensitive, *options.changing])
+    if not sizes:
+        message = "to check several releases together, k is needed"
+        problems.append(Problem("no-k", message, hint="-k 10"))
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    linking = options.sensitive or common_columns(releases, quasi)
+    return check_together(
+        releases,
+        quasi,
+        max(sizes),
+        [name for name in linking if name not in options.changing],
+        models=[model for model in models if set(model.columns()) <= set(linking)],
+        changing=options.changing,
+        setting=options.setting,
+        same_order=options.same_order,
+        strict=options.strict,
+        hierarchies=hierarchies,
+    )
+
+
+def common_columns(releases: Sequence[pl.DataFrame], quasi: Collection[str]) -> tuple[str, ...]:
+    """The columns besides the quasi-identifiers that all releases have."""
+    first, *others = releases
+    return tuple(name for name in first.columns if name not in quasi and all(name in frame.columns for frame in others))
+
+
+def _problems(releases: Sequence[pl.DataFrame], named: Sequence[str]) -> list[Problem]:
+    return [
+        Problem("unknown-column", f"release {number} has no such column", name, did_you_mean(name, frame.columns))
+        for number, frame in enumerate(releases, start=1)
+        for name in dict.fromkeys(named)
+        if name not in frame.columns
+    ]
+
+
+def with_together(found: dict[str, Any], verdict: TogetherVerdict) -> dict[str, Any]:
+    """The outcome of `shoal verify` with that of the releases together."""
+    return {**found, "together": verdict.as_dict(), "passed": found["passed"] and verdict.passed}

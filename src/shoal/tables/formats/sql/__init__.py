@@ -1,0 +1,1 @@
+"""Tables in databases: PostgreSQL and SQLite through ADBC, DuckDB through its own library."""

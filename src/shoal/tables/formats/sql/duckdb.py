@@ -1,0 +1,107 @@
+"""DuckDB through its own library, which lets one process write a file at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, Problem
+from shoal.tables.formats.sql.address import SqlAddress, quoted
+from shoal.tables.formats.sql.arrow import plain_arrow
+from shoal.tables.formats.sql.errors import in_our_words
+from shoal.tables.formats.sql.stores import SqlColumn, Store
+
+# the rest (HUGEINT, UUID, INTERVAL, TIME, lists, ...) comes as text
+_AS_IT_IS = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE",
+    "BOOLEAN", "VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "DECIMAL", "BLOB",
+)  # fmt: skip
+
+
+class DuckStore(Store):
+    def __init__(self, address: SqlAddress, to_write: bool) -> None:
+        super().__init__(address)
+        import duckdb
+
+        if not to_write and not Path(address.place).is_file():
+            raise InputError(Problem("no-such-file", f"there is no file '{address.place}'"))
+        with in_our_words(address):
+            self._connection: Any = duckdb.connect(address.place, read_only=not to_write)
+
+    def columns(self, table: str) -> list[SqlColumn]:
+        known = self._fetch(
+            "SELECT column_name AS name, data_type AS kind FROM duckdb_columns() WHERE "
+            f"table_name = {_literal(table)} AND schema_name = {_literal(self.address.schema or 'main')} "
+            "ORDER BY column_index"
+        )
+        return [SqlColumn(row["name"], row["kind"]) for row in known.to_dicts()]
+
+    def read(self, table: str) -> pl.DataFrame:
+        return self._fetch(f"SELECT {_selected(self.columns(table))} FROM {self._full(table)}")
+
+    def read_query(self, query: str) -> tuple[pl.DataFrame, list[SqlColumn]]:
+        inner = query.strip().rstrip(";")
+        found = self._fetch(f"DESCRIBE {inner}")
+        columns = [SqlColumn(row["column_name"], row["column_type"]) for row in found.to_dicts()]
+        return self._fetch(f"SELECT {_selected(columns)} FROM ({inner})"), columns
+
+    def lock(self, table: str) -> bool:
+        return True  # whoever has opened the file to write has it alone
+
+    def stage(self, frame: pl.DataFrame, table: str, kinds: Mapping[str, str]) -> None:
+        texts = frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name in kinds)
+        parts = [
+            f"CAST({quoted(name)} AS {kinds[name]}) AS {quoted(name)}" if name in kinds else quoted(name)
+            for name in frame.columns
+        ]
+        with in_our_words(self.address):
+            self._connection.register("shoal_frame", plain_arrow(texts))
+            self._connection.execute(f"CREATE TABLE {self._full(table)} AS SELECT {', '.join(parts)} FROM shoal_frame")
+            self._connection.unregister("shoal_frame")
+            self._connection.execute("CHECKPOINT")
+
+    def drop(self, table: str) -> None:
+        with in_our_words(self.address):
+            self._connection.execute(f"DROP TABLE IF EXISTS {self._full(table)}")
+
+    def rename(self, staged: str, table: str) -> None:
+        with in_our_words(self.address):
+            self._connection.execute("BEGIN")
+            self._connection.execute(f"DROP TABLE IF EXISTS {self._full(table)}")
+            self._connection.execute(f"ALTER TABLE {self._full(staged)} RENAME TO {quoted(table)}")
+            self._connection.execute("COMMIT")
+            self._connection.execute("CHECKPOINT")
+
+    def close(self) -> None:
+        with in_our_words(self.address):
+            self._connection.close()
+
+    def _full(self, table: str) -> str:
+        schema = self.address.schema
+        return f"{quoted(schema)}.{quoted(table)}" if schema else quoted(table)
+
+    def _fetch(self, query: str) -> pl.DataFrame:
+        with in_our_words(self.address):
+            found = pl.from_arrow(self._connection.sql(query).to_arrow_table())
+        assert isinstance(found, pl.DataFrame)
+        return found
+
+
+def needs_cast(kind: str) -> bool:
+    return kind.split("(")[0].strip() not in _AS_IT_IS or kind.endswith("]")
+
+
+def _selected(columns: list[SqlColumn]) -> str:
+    return ", ".join(
+        f"CAST({quoted(column.name)} AS VARCHAR) AS {quoted(column.name)}"
+        if needs_cast(column.kind)
+        else quoted(column.name)
+        for column in columns
+    )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,142 @@
+"""Tables of databases as the rest of the program sees them: read in a fixed order, written as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from shoal.errors import InputError, Problem, ShoalError, did_you_mean
+from shoal.tables.formats.sql.address import Database, SqlAddress
+from shoal.tables.formats.sql.stores import STAGING, SqlColumn, Store, check_text, open_store
+
+_LONGEST_NAME = 63  # of a table in PostgreSQL
+
+
+@dataclass(frozen=True, eq=False)
+class SqlTable:
+    """A table that was read, with the types that its columns have there."""
+
+    frame: pl.DataFrame
+    address: SqlAddress
+    columns: tuple[SqlColumn, ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+def read_sql(address: SqlAddress) -> SqlTable:
+    """All rows, ordered by the key and then by content: the order in which a server gives them means nothing."""
+    with closing(open_store(address, to_write=False)) as store:
+        if address.query is not None:
+            frame, columns = store.read_query(address.query)
+        else:
+            if address.table is None:
+                hint = "add ?table=schema.name, or give a query with --query FILE.sql"
+                raise InputError(Problem("no-table", "the address of a database names no table", hint=hint))
+            columns = store.columns(address.table)
+            if not columns:
+                raise InputError(Problem("no-table", f"{address}: there is no such table", hint="name the schema too"))
+            frame = store.read(address.table)
+    if frame.height == 0:
+        raise InputError(Problem("no-records", f"{address} has no records"))
+    unknown = [name for name in address.key if name not in frame.columns]
+    if unknown:
+        message = "the key of the address names no column"
+        raise InputError(
+            [Problem("unknown-column", message, name, did_you_mean(name, frame.columns)) for name in unknown]
+        )
+    return SqlTable(in_fixed_order(frame, address.key), address, tuple(columns))
+
+
+def in_fixed_order(frame: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    """By the key, then by all other columns; what has no order (bytes, lists) is left out."""
+    orderable = [
+        name for name, kind in frame.schema.items() if not (kind.is_nested() or isinstance(kind, pl.Binary | pl.Object))
+    ]
+    by = dict.fromkeys([*key, *orderable])
+    return frame.sort(list(by), nulls_last=True, maintain_order=True) if by else frame
+
+
+class SqlTarget:
+    """A table that is written: staged and lasting first, read back, then given its name; else it is not there.
+
+    Opened before any work, so that a table that exists, a schema that is missing or a right that nobody granted is
+    told at once.
+    """
+
+    def __init__(self, address: SqlAddress, *, replace: bool) -> None:
+        if address.table is None:
+            hint = "add ?table=schema.name"
+            raise InputError(Problem("no-table", "the address of the output names no table", hint=hint))
+        self.address, self.table = address, address.table
+        self.staged = (STAGING + self.table)[:_LONGEST_NAME]
+        self.notes: list[str] = []
+        self._store: Store = open_store(address, to_write=True)
+        self._is_staged = False
+        try:
+            self._check(replace)
+        except BaseException:
+            self._store.close()
+            raise
+
+    def _check(self, replace: bool) -> None:
+        if not self._store.lock(self.table):
+            message = f"{self.address}: another run writes this table"
+            raise InputError(Problem("busy-table", message, hint="wait until it has ended"))
+        if self._store.columns(self.table):
+            if not replace:
+                message = f"{self.address} exists already"
+                raise InputError(Problem("table-exists", message, hint="give --replace, or another name"))
+            depending = self._store.depends(self.table)
+            if depending:
+                message = f"{self.address} cannot be replaced: {', '.join(depending)} would be lost"
+                raise InputError(Problem("table-in-use", message, hint="drop them first, or choose another name"))
+            self.notes += [f"the replaced table loses: {name}" for name in self._store.loses(self.table)]
+        if self._store.columns(self.staged):
+            self.notes.append(f"'{self.staged}' was left by an earlier run and is removed")
+            self._store.drop(self.staged)
+
+    def stage(self, frame: pl.DataFrame, like: SqlTable | None) -> pl.DataFrame:
+        """Write the table under another name, and read it back as the database has it."""
+        check_text(frame, frame.columns)
+        self._is_staged = True
+        self._store.stage(frame, self.staged, _kinds(frame, like, self.address.database))
+        return self._store.read(self.staged)
+
+    def commit(self) -> None:
+        self._store.rename(self.staged, self.table)
+        self._is_staged = False
+
+    def __enter__(self) -> SqlTarget:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_staged:
+            with suppress(ShoalError):  # the connection may be what broke; the next run removes it
+                self._store.drop(self.staged)
+        with suppress(ShoalError):
+            self._store.close()
+
+
+def _kinds(frame: pl.DataFrame, like: SqlTable | None, database: Database) -> Mapping[str, str]:
+    """The types of columns that came as texts and whose values are unchanged: they get their types back."""
+    if like is None or like.address.database is not database or database is Database.SQLITE:
+        return {}
+    if database is Database.POSTGRESQL:
+        from shoal.tables.formats.sql.postgresql import needs_cast
+    else:
+        from shoal.tables.formats.sql.duckdb import needs_cast
+    return {
+        column.name: column.kind
+        for column in like.columns
+        if column.name in frame.columns
+        and needs_cast(column.kind)
+        and column.name in like.frame.columns
+        and _only_known(frame[column.name], like.frame[column.name])
+    }
+
+
+def _only_known(released: pl.Series, original: pl.Series) -> bool:
+    texts = released.cast(pl.String).unique().drop_nulls()
+    return bool(texts.is_in(original.cast(pl.String).unique().implode()).all())

@@ -1,0 +1,97 @@
+// How safe it is: three attackers, what drives the risk, attacks carried out, earlier releases.
+import { html, useState, count, decimal, percent } from "../lib.js";
+import { get, post } from "../api.js";
+import { Busy, Problems, Fact, Intro, Next, Table, useAnswer } from "../parts.js";
+import { Figure, Bars, Columns, Lines } from "../charts.js";
+import { RunPicker, finished, NoRun } from "./publish.js";
+
+const range = (interval) => (interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "–");
+
+function Attackers({ risk }) {
+  const rows = [
+    ["Prosecutor, at worst", "knows that a person is in the table", percent(risk.before.highest), percent(risk.after.highest)],
+    ["Prosecutor, on average", "the same, for anybody", percent(risk.before.average), percent(risk.after.average)],
+    ["Marketer", "links the whole table and counts hits", percent(risk.before.average), percent(risk.after.average)],
+    ["Journalist", "does not know who is in the table", risk.journalist ? percent(risk.journalist.before?.highest) : "needs a population", risk.journalist ? percent(risk.journalist.after?.highest ?? risk.journalist.highest) : "at most the prosecutor's"],
+  ];
+  return html`<section class="card"><h2>Three attackers</h2><p>The chance to find the record of a person by the quasi-identifying columns.</p><${Table} head=${["Attacker", "Who", "Original", "Release"]} numbers=${[2, 3]} rows=${rows} /></section>`;
+}
+
+function Attacks({ attack }) {
+  const { linkage, inference, linkability, singling_out: single } = attack;
+  const rows = [
+    linkage && ["Linkage", `${count(linkage.targets)} persons looked up by all their attributes`, percent(linkage.expected_success), percent(linkage.promised), `at least ${count(linkage.fewest_candidates)} candidates each`],
+    single && ["Singling out", `${count(single.targets)} conditions that should fit one person`, percent(single.success), percent(single.baseline), range(single.interval)],
+    linkability && ["Linkability", `two halves of the columns joined, ${count(linkability.targets)} tries`, percent(linkability.success), percent(linkability.baseline), range(linkability.interval)],
+    inference && ["Inference", `${inference.column} guessed for ${count(inference.targets)} persons`, percent(inference.success), percent(inference.baseline), range(inference.interval)],
+  ].filter(Boolean);
+  return html`<section class="card"><h2>Attacks, carried out</h2><p>By programs that have the release and know the attributes of real persons. The second number is what could be expected without the release, or was promised.</p>
+    <${Table} head=${["Attack", "How", "Success", "Without, or promised", "Range"]} numbers=${[2, 3]} rows=${rows} />
+    ${inference && inference.success > inference.baseline * 2 && html`<p class="note warn gap">${inference.column} is guessed better than chance. k-anonymity does not hide what members of a group share: a model on ${inference.column} does. Models are chosen in Requirement.</p>`}</section>`;
+}
+
+function Together({ number, run, done }) {
+  const others = done.filter((one) => one.number !== run.number && one.made < run.made);
+  const [earlier, setEarlier] = useState("");
+  const [state, setState] = useState({});
+  const check = async (which) => {
+    setEarlier(which);
+    if (!which) return setState({});
+    setState({ busy: true });
+    try {
+      setState({ value: await post(`/api/projects/${number}/runs/${run.number}/look`, { at: "together", earlier: which }) });
+    } catch (error) {
+      setState({ problems: error.problems });
+    }
+  };
+  return html`<section class="card stack"><div><h2>Joined with an earlier release</h2><p class="muted">Was another release of these people published before? Whoever has both may know more than either tells.</p></div>
+    ${others.length === 0 ? html`<p class="small muted">There is no earlier run in this project.</p>` : html`<label class="field"><span>Published before</span><select value=${earlier} onChange=${(event) => check(event.target.value)}><option value="">nothing</option>${others.map((one) => html`<option value=${one.number}>${one.name}: ${one.algorithm}, k ${one.k ?? "–"}</option>`)}</select></label>`}
+    ${state.busy && html`<${Busy}>Looking at both</${Busy}>`}<${Problems} problems=${state.problems} />
+    ${state.value && html`<div class="note ${state.value.passed ? "good" : "bad"}">${state.value.passed ? `Together they still hide everybody among ${state.value.k}.` : `Together they do NOT hide everybody among ${state.value.k}. Publish one of them only.`}</div>
+      <${Table} head=${["Attack", "Result", "Fewest candidates", "Persons below k"]} numbers=${[2, 3]} rows=${state.value.checks.map((one) => [one.attack, one.passed ? "holds" : "fails", count(one.smallest_anonymity), count(one.persons_below)])} />`}</section>`;
+}
+
+function Drivers({ combinations }) {
+  const shown = combinations.combinations.slice(0, 8), attributes = combinations.attributes ?? [];
+  return html`<div class="columns even"><section class="card"><${Figure} title="Columns that drive the risk" text="How much smaller the average risk of the original would be without the column."
+      table=${{ head: ["Column", "Risk alone", "Adds to the average", "Stand alone because of it"], rows: attributes.map((one) => [one.attribute, percent(one.alone), percent(one.added_average), count(one.added_unique)]), numbers: [1, 2, 3] }}>
+      <${Bars} label="Columns that drive the risk" format=${(value) => percent(value)} rows=${attributes.slice(0, 10).map((one) => ({ label: one.attribute, parts: [{ value: Math.max(0, one.added_average), colour: "f2", tip: `${one.attribute}: adds ${percent(one.added_average)} to the average risk; ${count(one.added_unique)} persons stand alone because of it` }] }))} /><//></section>
+    <section class="card"><${Figure} title="Combinations that single out" text="Records of the original that stand alone by these columns only."
+      table=${{ head: ["Columns", "Stand alone", "Below 5", "Average risk"], rows: combinations.combinations.map((one) => [one.columns.join(" + "), count(one.unique), count(one.at_risk), percent(one.average)]), numbers: [1, 2, 3] }}>
+      <${Bars} label="Combinations that single out" format=${count} rows=${shown.map((one) => ({ label: one.columns.join(" + "), parts: [{ value: one.unique, colour: "f2", tip: `${one.columns.join(" + ")}: ${count(one.unique)} stand alone` }] }))} /><//></section></div>`;
+}
+
+function Disclosure({ disclosure }) {
+  const rows = Object.entries(disclosure).map(([name, one]) => [name, count(one.values), count(one.fewest_values), count(one.records_in_uniform_classes), percent(one.baseline), percent(one.best_guess)]);
+  if (!rows.length) return null;
+  return html`<section class="card"><h2>What a group gives away</h2><p>About sensitive columns: how well they can be guessed by who knows the group of a person, against by who knows only the table.</p>
+    <${Table} head=${["Column", "Values", "Fewest in a group", "Records in groups with one value", "Guess from the table", "Guess from the group"]} numbers=${[1, 2, 3, 4, 5]} rows=${rows} /></section>`;
+}
+
+export function RiskPage({ store, run: wanted }) {
+  const { project } = store;
+  const { number } = project;
+  const [done, run] = finished(project, wanted);
+  const { value, problems } = useAnswer(() => (run ? get(`/api/projects/${number}/runs/${run.number}`) : Promise.resolve(null)), [run?.number]);
+  if (!run) return html`<${NoRun} number=${number} title="Risk" />`;
+  const intro = html`<${Intro} title="Risk" side=${html`<${RunPicker} runs=${done} run=${run} number=${number} step="risk" />`}>How easily somebody could be recognised, before and after, and what was tried.<//>`;
+  if (problems) return html`${intro}<${Problems} problems=${problems} />`;
+  if (!value?.evaluation) return html`${intro}<${Busy}>Reading what was found</${Busy}>`;
+  const { risk, combinations, attack, samples } = value.evaluation;
+  return html`${intro}<div class="stack" key=${run.number}>
+      <div class="facts"><${Fact} name="Highest risk" value=${percent(risk.after.highest)} mood="good" more=${`before: ${percent(risk.before.highest)}`} /><${Fact} name="Average risk" value=${percent(risk.after.average)} more=${`before: ${percent(risk.before.average)}`} />
+        <${Fact} name="Stand alone" value=${count(risk.after.unique)} mood=${risk.after.unique ? "bad" : "good"} more=${`before: ${count(risk.before.unique)}`} /><${Fact} name="Risk above ${percent(risk.threshold, 0)}" value=${count(risk.after.at_risk)} mood=${risk.after.at_risk ? "bad" : "good"} more=${`before: ${count(risk.before.at_risk)}`} /></div>
+      <div class="columns even"><section class="card"><${Figure} title="Records by size of their group" legend=${[["f0", "original"], ["f1", "release"]]}
+          table=${{ head: ["Group size", "Original", "Release"], rows: risk.sizes_before.map((one, place) => [one.sizes, count(one.records), count(risk.sizes_after[place]?.records)]), numbers: [1, 2] }}>
+          <${Columns} label="Records by size of their group, before and after" labels=${risk.sizes_before.map((one) => one.sizes)} series=${[["f0", risk.sizes_before, "original"], ["f1", risk.sizes_after, "release"]].map(([colour, sizes, word]) => ({ colour, values: sizes.map((one) => one.records), tips: sizes.map((one) => `Groups of ${one.sizes}: ${count(one.records)} records of the ${word}`) }))} /><//></section>
+        <section class="card"><${Figure} title="Records above a risk" legend=${[["f0", "original"], ["f1", "release"]]} text="How many records have a higher chance than this to be recognised."
+          table=${{ head: ["Risk above", "Original", "Release"], rows: risk.curve_before.map((one, place) => [percent(one.risk), percent(one.share), percent(risk.curve_after[place]?.share)]), numbers: [1, 2] }}>
+          <${Lines} label="Share of records above a risk, before and after" across="risk" up="share of the records" low=${0} height=${190} formatX=${(value) => percent(value, 0)} formatY=${(value) => percent(value, 0)} series=${[[0, risk.curve_before, "original"], [1, risk.curve_after, "release"]].map(([colour, curve, word]) => ({ colour, points: curve.map((one) => [one.risk, one.share, `${word}: ${percent(one.share)} of the records have a risk above ${percent(one.risk)}`]), radius: 3 }))} /><//></section></div>
+      <${Attackers} risk=${risk} />
+      ${combinations && html`<${Drivers} combinations=${combinations} />`}
+      ${attack && html`<${Attacks} attack=${attack} />`}
+      ${risk.disclosure && html`<${Disclosure} disclosure=${risk.disclosure} />`}
+      <${Together} number=${number} run=${run} done=${done} />
+      ${samples?.length > 0 && html`<p class="small muted">Looked at samples only: ${samples.join("; ")}.</p>`}
+    </div><${Next} to="#/${number}/publish/${run.number}">Publish<//>`;
+}

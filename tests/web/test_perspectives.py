@@ -1,0 +1,187 @@
+"""Hierarchies, Look, Risk and the frontier, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+
+
+@pytest.fixture
+def opened(serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path, people: Path) -> Any:
+    """A small table, open in the browser."""
+    seen = visit(serve("--workspace", tmp_path / "workspace", people))
+    seen.page.get_by_role("link", name="people").click()
+    seen.see("Who stands alone")
+    return seen
+
+
+def stored(tmp_path: Path) -> dict[str, Any]:
+    """The settings as they are on the disk."""
+    (file,) = (tmp_path / "workspace").glob("projects/owner/*/project.json")
+    return dict(json.loads(file.read_text())["settings"])
+
+
+def wait_until_stored(opened: Any, tmp_path: Path, name: str, expected: Any) -> None:
+    for _ in range(100):
+        if stored(tmp_path).get(name) == expected:
+            return
+        opened.page.wait_for_timeout(50)
+    raise AssertionError(stored(tmp_path).get(name))
+
+
+def test_a_hierarchy_is_built_edited_undone_and_saved(opened: Any, tmp_path: Path) -> None:
+    page = opened.page
+    opened.step("Hierarchies")
+    page.get_by_role("navigation", name="Columns").get_by_role("button", name="zip").click()
+    page.get_by_role("button", name="Flat").click()
+    page.get_by_role("tree").get_by_text("SECRETzip3", exact=True).wait_for()
+    wait_until_stored(opened, tmp_path, "hierarchies", {"zip": {"builder": "flat"}})
+    page.get_by_role("button", name="By hand").click()
+    page.get_by_role("toolbar").wait_for()
+    page.on("dialog", lambda dialog: dialog.accept("north"))
+    tree = page.get_by_role("tree")
+    tree.get_by_role("button", name="SECRETzip0", exact=True).click()
+    tree.get_by_role("button", name="SECRETzip1", exact=True).click(modifiers=["Control"])
+    page.get_by_role("button", name="Group together").click()
+    tree.get_by_role("button", name="north").wait_for()
+    wanted = [f"SECRETzip{n}" for n in range(2, 8)]
+    wait_until_stored(
+        opened, tmp_path, "hierarchies", {"zip": {"*": [*wanted, {"north": ["SECRETzip0", "SECRETzip1"]}]}}
+    )
+    tree.get_by_role("button", name="north").press("F2")
+    page.get_by_label("New name").fill("south")
+    page.get_by_label("New name").press("Enter")
+    tree.get_by_role("button", name="south").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    tree.get_by_role("button", name="north").wait_for()
+    page.get_by_role("button", name="Redo").click()
+    tree.get_by_role("button", name="south").wait_for()
+    tree.get_by_role("button", name="south").click()
+    page.get_by_role("button", name="Take apart").click()
+    wait_until_stored(opened, tmp_path, "hierarchies", {"zip": {"*": [*wanted, "SECRETzip0", "SECRETzip1"]}})
+    page.reload()
+    opened.see("By hand")
+    opened.is_clean()
+
+
+def test_lines_of_arx_and_values_that_they_leave_out(opened: Any, tmp_path: Path) -> None:
+    page = opened.page
+    opened.step("Hierarchies")
+    page.get_by_role("navigation", name="Columns").get_by_role("button", name="zip").click()
+    page.get_by_role("button", name="File").click()
+    lines = "\n".join(f"SECRETzip{n};{'low' if n < 4 else 'high'};*" for n in range(7))
+    page.get_by_label("Lines").fill(lines)
+    page.get_by_role("button", name="Use these lines").click()
+    opened.see("Values not covered: 1.")
+    page.get_by_label("or below").select_option(label="high")
+    page.get_by_text("Values not covered").wait_for(state="detached")
+    tree = {"low": [f"SECRETzip{n}" for n in range(4)], "high": [f"SECRETzip{n}" for n in range(4, 8)]}
+    wait_until_stored(opened, tmp_path, "hierarchies", {"zip": {"*": tree}})
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as a file for ARX").click()
+    text = Path(waiting.value.path()).read_text()
+    assert sorted(text.splitlines()) == sorted([*lines.splitlines(), "SECRETzip7;high;*"])
+    opened.is_clean()
+
+
+def test_look_and_risk(opened: Any, tmp_path: Path) -> None:
+    page = opened.page
+    opened.step("Run")
+    page.get_by_role("button", name="Start the run").click()
+    opened.see("Checked")
+    page.get_by_role("table").get_by_role("link", name="Look").click()
+    side = page.get_by_role("region", name="Original and release side by side")
+    side.wait_for()
+    assert side.locator("tbody tr").count() == 20
+    side.get_by_title("Show the whole group").first.click()
+    opened.see("of this group look the same from outside")
+    (look,) = (tmp_path / "workspace").glob("projects/owner/*/runs/*/look.parquet")
+    released = pl.read_parquet(look)
+    first = released.row(0)
+    size = released.filter(
+        pl.all_horizontal(pl.col(name) == value for name, value in zip(released.columns, first, strict=True))
+    ).height
+    page.get_by_text(f"The {size} records of this group").wait_for()
+    opened.see("F-measure")
+    opened.see("Counting queries")
+    page.get_by_label("Foretell").select_option("disease")
+    opened.see("Accuracy for disease")
+    figure = page.locator("figure").filter(has_text="Loss by column").first
+    figure.get_by_role("button", name="Table").click()
+    assert figure.locator("tbody tr").count() == 3
+    figure.get_by_role("button", name="Picture").click()
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as waiting:
+            figure.get_by_role("button", name=kind).click()
+        assert waiting.value.suggested_filename == f"loss-by-column.{kind.lower()}"
+        assert Path(waiting.value.path()).stat().st_size > 500
+    bar = figure.locator("rect.mark").first
+    bar.hover()
+    page.locator(".tip").wait_for()
+    opened.step("Risk")
+    opened.see("Three attackers")
+    opened.see("Attacks, carried out")
+    opened.is_clean()
+
+
+def test_two_runs_together_and_the_frontier(opened: Any) -> None:
+    page = opened.page
+    opened.step("Run")
+    for _ in range(2):
+        page.get_by_role("button", name="Start the run").click()
+        page.get_by_role("button", name="Cancel").wait_for()
+        page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    assert page.get_by_text("Checked").count() == 2
+    page.get_by_label("k", exact=True).fill("2, 6")
+    page.get_by_role("button", name="Fill the frontier").click()
+    page.get_by_role("button", name="of 4 done").wait_for()
+    page.get_by_role("button", name="Fill the frontier").wait_for()
+    figure = page.locator("figure").filter(has_text="Loss against k")
+    figure.get_by_role("button", name="Table").click()
+    assert figure.locator("tbody tr").count() == 6
+    opened.step("Risk")
+    opened.see("Three attackers")
+    page.get_by_label("Published before").select_option(index=1)
+    opened.see("Together they still hide everybody among 5.")
+    opened.is_clean()
+
+
+def test_the_best_so_far_is_released_and_said_to_be_early(serve: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    seen = visit(serve())
+    page = seen.page
+    page.get_by_role("button", name="Open the sample").click()
+    seen.see("Who stands alone")
+    seen.step("Run")
+    page.get_by_label("Effort").select_option("high")
+    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("figure").filter(has_text="Loss while searching").wait_for()
+    page.get_by_role("button", name="Take the best so far").click()
+    seen.see("Checked, ended early")
+    page.get_by_role("table").get_by_role("link", name="Publish").click()
+    seen.see("The release holds.")
+    seen.see("This run was ended early")
+    seen.is_clean()
+
+
+def test_the_job_names_every_column(opened: Any, tmp_path: Path) -> None:
+    page = opened.page
+    page.get_by_label("Several records of one person?").select_option("name")
+    page.get_by_label("Texts that mean “missing”").fill("SECRETill1, ?")
+    page.get_by_label("Texts that mean “missing”").blur()
+    wait_until_stored(opened, tmp_path, "missing", ["SECRETill1", "?"])
+    opened.step("Run")
+    page.get_by_role("button", name="Start the run").click()
+    opened.see("Checked")
+    (file,) = (tmp_path / "workspace").glob("projects/owner/*/runs/*/job.yaml")
+    job = yaml.safe_load(file.read_text())
+    assert job["person"] == "name"
+    assert job["missing"] == ["SECRETill1", "?"]
+    assert job["quasi"] == ["age", "zip", "sex"]
+    assert job["sensitive"] == ["disease"]
+    opened.is_clean()
