@@ -129,7 +129,8 @@ def test_verify_is_told_what_means_missing(shoal, tmp_path: Path) -> None:
 
 def test_cluster_release(shoal, people: Path, tmp_path: Path) -> None:
     outcome = shoal(
-        *("cluster-release", people, "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--clusters", "2"),
+        *("cluster-release", people, "--keep-rest", "-o", "out.csv", "--quasi", "age,zip,sex", "-k", "5"),
+        *("--clusters", "2"),
         *("--scale", "zip=category", "--sweep", "5,20", "--charts", "charts"),
         *("--details", "details.json", "--report", "page.html", "--labels", "--json"),
     )
@@ -142,7 +143,7 @@ def test_cluster_release(shoal, people: Path, tmp_path: Path) -> None:
     assert {"taxonomies", "cut", "steps", "comparison", "verification", "sweep"} <= set(details)
     assert "Other thresholds" in (tmp_path / "page.html").read_text()
     assert (tmp_path / "out.csv").read_text().splitlines()[0].endswith(",cluster")
-    bad = shoal("cluster-release", people, "-o", "o.csv", "--quasi", "age", "--sweep", "5,x", "--json")
+    bad = shoal("cluster-release", people, "--keep-rest", "-o", "o.csv", "--quasi", "age", "--sweep", "5,x", "--json")
     assert (bad.code, bad.reasons) == (2, {"bad-option"})
 
 
@@ -159,10 +160,13 @@ def test_evaluate_with_control_certificate_and_charts(shoal, people: Path, tmp_p
         "5",
         "--certificate",
         "c.json",
+        "--key",
+        "key.csv",
     )
     assert made.code == 0, made.err
     found = shoal(
         *("evaluate", people, "out.csv", "--quasi", "age,zip,sex", "-k", "5", "--control", people, "--party", "age"),
+        *("--key", "key.csv"),
         *("--certificate", "c.json", "--report", "report.html", "--charts", "charts", "--clusters", "2", "--json"),
     )
     assert found.code == 0, found.err
@@ -287,12 +291,14 @@ def test_no_verb_overwrites_what_it_reads(shoal, people: Path, tmp_path: Path) -
         ("evaluate", people, people, "--population", "everybody.csv", "--report", "everybody.csv"),
         ("evaluate", people, people, "--report", tree),
         ("compare", people, "--csv", tree),
-        ("cluster-release", people, "-o", tree),
-        ("cluster-release", people, "-o", "out.csv", "--details", tree),
+        ("cluster-release", people, "--drop-rest", "-o", tree),
+        ("cluster-release", people, "--drop-rest", "-o", "out.csv", "--details", tree),
     ):
         outcome = shoal(*arguments, *common)
         assert (outcome.code, outcome.reasons) == (2, {"output-is-input"}), outcome.err
-    outcome = shoal("cluster-release", people, "-o", "out.xlsx", "--quasi", "age", "--sweep", "x", "--json")
+    outcome = shoal(
+        "cluster-release", people, "--drop-rest", "-o", "out.xyz", "--quasi", "age", "--sweep", "x", "--json"
+    )
     assert (outcome.code, outcome.reasons) == (2, {"unknown-format", "bad-option"})
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -300,8 +306,11 @@ def test_no_verb_overwrites_what_it_reads(shoal, people: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "reasons"),
     [
-        (("cluster-release", "-o", "o.csv", "-k", "0", "--clusters", "0", "--seed", "-1"), {"bad-k", "bad-option"}),
-        (("cluster-release", "-o", "o.csv", "-k", "9", "--details", "./o.csv"), {"same-output"}),
+        (
+            ("cluster-release", "--drop-rest", "-o", "o.csv", "-k", "0", "--clusters", "0", "--seed", "-1"),
+            {"bad-k", "bad-option"},
+        ),
+        (("cluster-release", "--drop-rest", "-o", "o.csv", "-k", "9", "--details", "./o.csv"), {"same-output"}),
         (("inspect", "--size", "0"), {"bad-option"}),
         (("compare", "--algorithms", "", "--processes", "0"), {"bad-option", "no-algorithm"}),
         (

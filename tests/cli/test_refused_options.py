@@ -205,7 +205,7 @@ def test_cluster_release(
 ) -> None:
     (tmp_path / "trees").mkdir()
     (tmp_path / "trees" / "sex.csv").write_text("m;*\nf;*\n")
-    assert refused("cluster-release", people, *options) == (2, reasons)
+    assert refused("cluster-release", people, "--drop-rest", *options) == (2, reasons)
 
 
 def test_the_job_file_is_not_overwritten(refused: Call, people: Path, tmp_path: Path) -> None:

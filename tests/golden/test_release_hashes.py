@@ -55,7 +55,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "beta": {"models": ["beta-likeness:diagnosis:6"]},
     "entropy": {"models": ["entropy-l:diagnosis:3"]},
     "two-models": {"models": ["recursive-cl:diagnosis:2,2", "confidence:diagnosis=asthma:0.6"]},
-    "squares": {"objective": "squares", "quasi": ("age",), "recoding": "mean", "hierarchies": {}},
+    "squares": {
+        "objective": "squares",
+        "quasi": ("age",),
+        "recoding": "mean",
+        "hierarchies": {},
+        "allow": ("admission_date", "cost"),
+    },
 }
 
 
@@ -117,6 +123,8 @@ def test_the_release_for_cluster_analysis_is_the_stored_one(interval_text: str, 
         patients(),
         quasi=["age", "sex", "postcode", "occupation"],
         identifiers=["name"],
+        keep_rest=True,
+        allow=["admission_date", "cost"],
         hierarchies={name: hospital_hierarchies()[name] for name in ("postcode", "occupation")},
         h=20,
         interval_text=interval_text,

@@ -140,6 +140,7 @@ def evaluate_release(
     external: pl.DataFrame | None = None,
     control: pl.DataFrame | None = None,
     anonymeter: Path | None = None,
+    kept: NDArray[np.bool_] | None = None,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """Evaluate any release. `domains` are made from the original, with scales found out, unless they are given.
@@ -147,7 +148,8 @@ def evaluate_release(
     `population` is a table of everybody the journalist could look up; `external` is what an attacker links instead of
     a copy of the original; `control` holds people who are not in the release, to tell what being in it adds to the
     success of attacks. All have quasi-identifiers in the form of the original. `anonymeter` is a Python in which
-    anonymeter is installed: its attacks are carried out too.
+    anonymeter is installed: its attacks are carried out too. `kept` are the records of the original that were
+    released, in their order, where it is known and not all of them were: persons are then counted among them.
     """
     quasi = as_names(quasi)
     _check(original, release, quasi, options, population, external, control)
@@ -167,7 +169,7 @@ def evaluate_release(
     found: dict[str, Any] = {}
     samples: list[str] = []
     work: dict[str, Callable[[], Any]] = {
-        "risk": lambda: _risk(table, original, release, options, population, samples, missing),
+        "risk": lambda: _risk(table, original, release, options, population, samples, (missing, kept)),
         "combinations": lambda: risky_combinations(
             original, quasi, largest=options.combination_size, threshold=options.threshold
         ),
@@ -181,7 +183,7 @@ def evaluate_release(
             # what goes beyond the largest float is infinite, and needs no warning
             with stages.stage(part), np.errstate(over="ignore", invalid="ignore"):
                 found[part] = work[part]()
-    risk = found.pop("risk", None) or _risk(table, original, release, options, population, samples, missing)
+    risk = found.pop("risk", None) or work["risk"]()
     if found.get("combinations") and found["combinations"]["largest"] < found["combinations"]["asked"]:
         samples.append(f"combinations of attributes up to {found['combinations']['largest']} columns")
     left_out = (found.get("utility") or {}).get("pairs_left_out", 0)
@@ -257,8 +259,9 @@ def _risk(
     options: EvaluationOptions,
     population: pl.DataFrame | None,
     samples: list[str],
-    missing: Collection[str],
+    persons_told_by: tuple[Collection[str], NDArray[np.bool_] | None],
 ) -> dict[str, Any]:
+    missing, kept = persons_told_by
     before = original_class_sizes(original, list(table.columns))
     fitting = None
     if population is not None:
@@ -269,7 +272,7 @@ def _risk(
     members_before = before
     alone_before = alone_after = None
     if options.person is not None:
-        if not table.aligned:
+        if not table.aligned and (kept is None or int(kept.sum()) != release.height):
             message = "persons can be counted only if the release has the rows of the original, in the same order"
             hint = "give the private key of the release with --key"
             raise InputError(Problem("different-rows", message, options.person, hint))
@@ -279,8 +282,9 @@ def _risk(
         alone_before = persons_alone(classes, persons, tuple(missing))
         if options.class_based:
             classes = Classes(table.class_of_row.astype(np.int64), table.class_sizes.astype(np.int64))
-            sizes = persons_per_class(classes, persons, tuple(missing))
-            alone_after = _alone_after(table, classes, persons, tuple(missing))
+            released = persons if kept is None else persons.filter(pl.Series(kept))
+            sizes = persons_per_class(classes, released, tuple(missing))
+            alone_after = _alone_after(table, classes, released, tuple(missing))
     suppressed: NDArray[np.bool_] | None = table.suppressed_classes
     if not options.class_based:
         sizes, sampled = candidates(table, original, options.seed)

@@ -92,9 +92,10 @@ def evaluate_fully(
     prepared: Prepared,
     released: pl.DataFrame,
     domains: Mapping[str, Domain],
+    kept: NDArray[np.bool_] | None = None,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
-    """Everything that can be told about a release without training models."""
+    """Everything that can be told about a release without training models. `kept` as in `verify`."""
     from shoal.evaluation.evaluate import PARTS, EvaluationOptions, evaluate_release
 
     job = prepared.job
@@ -114,5 +115,6 @@ def evaluate_fully(
         options,
         domains=domains,
         missing=prepared.plan.missing,
+        kept=kept,
         progress=progress,
     )

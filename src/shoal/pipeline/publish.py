@@ -93,12 +93,13 @@ def publish(
     """Check what was released, say what it is worth, and put the files into their places; or write nothing."""
     named = {name: place for name, place in places.items() if isinstance(place, Path)}
     target = next((place for place in places.values() if isinstance(place, SqlTarget)), None)
+    kept = kept_records(prepared.job, clustering)
     with StagedFiles(named, PRIVATE) as files, ThreadPoolExecutor(max_workers=1) as meanwhile:
         measuring = meanwhile.submit(prepared.plan.domains, prepared.frame)
         staged = _stage(prepared, released, target or files.waiting.get("release"), watch)
         with watch.stage("verify"):
             scoring = meanwhile.submit(evaluate, prepared, measuring, staged.frame)
-            verification = verify(prepared, staged.frame, kept_records(prepared.job, clustering))
+            verification = verify(prepared, staged.frame, kept)
             together = purpose.verify(prepared, staged.frame)
             watch.show("verify", verification)
         with watch.stage("evaluate"):
@@ -106,7 +107,7 @@ def publish(
             watch.show("evaluate", scores)
         judged = Judged(clustering, released, staged.sha256, verification, scores, measuring.result(), together)
         holder = Holder(
-            evaluate=lambda progress: evaluate_fully(prepared, released, judged.domains, progress),
+            evaluate=lambda progress: evaluate_fully(prepared, released, judged.domains, kept, progress),
             publish=lambda elsewhere: publish(prepared, clustering, released, purpose, elsewhere, Watch()),
         )
         result = make_result(prepared, judged, target or named.get("release"), watch.seconds, holder)

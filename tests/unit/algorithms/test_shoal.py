@@ -154,6 +154,10 @@ def test_bad_effort(effort: float | str) -> None:
 def test_progress_ends_at_one_with_the_loss_falling() -> None:
     seen: list[Progress] = []
     _, loss = cluster(make_table(600), 5, 0.5, progress=seen.append)
+    bounds = [one.bound for one in seen if one.stage == "bound"]
+    assert bounds
+    assert all(bound is not None and bound <= loss for bound in bounds)
+    seen = [one for one in seen if one.stage == "cluster"]
     assert seen[-1].fraction == 1.0
     assert seen[-1].loss == loss
     assert [one.fraction for one in seen] == sorted(one.fraction for one in seen)

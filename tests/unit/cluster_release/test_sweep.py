@@ -40,7 +40,7 @@ def test_every_combination_is_one_row_and_says_what_a_release_says(people: pl.Da
 
 def test_without_thresholds_the_own_one_is_kept(people: pl.DataFrame) -> None:
     sweep = Sweep(clusterers=("kmeans", "bisecting"))
-    found = publish_for_clustering(people, quasi=["age", "hours"], clusters=3, h=10, sweep=sweep)
+    found = publish_for_clustering(people, quasi=["age", "hours"], drop_rest=True, clusters=3, h=10, sweep=sweep)
     assert [(row["h"], row["clusterer"]) for row in found.sweep] == [(10, "kmeans"), (10, "bisecting")]
     assert found.sweep[0]["f_measure"] == pytest.approx(found.comparison.f_measure)
 
@@ -48,9 +48,9 @@ def test_without_thresholds_the_own_one_is_kept(people: pl.DataFrame) -> None:
 def test_the_split_rule_of_the_paper_is_the_parameter_of_tdr(people: pl.DataFrame) -> None:
     from shoal.algorithms.tdr.tdr import Tdr
 
-    given = publish_for_clustering(people, quasi=["age", "hours"], clusters=3, h=20, split_rule="paper")
+    given = publish_for_clustering(people, quasi=["age", "hours"], drop_rest=True, clusters=3, h=20, split_rule="paper")
     same = publish_for_clustering(
-        people, quasi=["age", "hours"], clusters=3, h=20, algorithm=Tdr(possible_splits=False)
+        people, quasi=["age", "hours"], drop_rest=True, clusters=3, h=20, algorithm=Tdr(possible_splits=False)
     )
     assert given.release.equals(same.release)
 

@@ -287,7 +287,8 @@ def test_a_column_of_an_odd_type_is_kept_or_refused(people: pl.DataFrame, folder
     shoal.anonymize(
         frame, keep_rest=True, allow="odd", algorithm="mondrian", k=3, quasi=["age"], output=folder / "out.parquet"
     )
-    assert pl.read_parquet(folder / "out.parquet")["odd"].equals(frame["odd"])
+    written = pl.read_parquet(folder / "out.parquet")["odd"]  # sorted by the released values, so in another order
+    assert sorted(map(repr, written.to_list())) == sorted(map(repr, frame["odd"].to_list()))
 
 
 def test_odd_types_of_pandas_come_back_as_they_were(people: pl.DataFrame) -> None:

@@ -40,7 +40,7 @@ def test_a_release_from_excel_to_excel(tmp_path: Path) -> None:
     )
     result = shoal.run(job)
     written = read_table(tmp_path / "out.xlsx").frame
-    assert written.equals(result.release)
+    assert written.sort("age", "zip").equals(result.release.sort("age", "zip"))  # the file is in an order of its own
     assert written.group_by("age", "zip").len()["len"].min() >= 5
     assert all(text.startswith(("0", "{", "*")) for text in written["zip"])
 
