@@ -43,8 +43,6 @@ def make_job(settings: Mapping[str, Any], table: Path, folder: Path | None) -> J
     }
     named = {role: tuple(name for name, of in roles.items() if of == role) for role in Role}
     person = given.get("person")
-    if "keep" in Job.model_fields:  # a job that must name what is released as it is
-        given["keep"] = named[Role.INSENSITIVE]
     places = {} if folder is None else {"output": folder / release_name(table), "certificate": folder / CERTIFICATE}
     return Job.make(
         input=table,
