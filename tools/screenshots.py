@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 800, "height": 900}
-PATIENCE = 600_000  # milliseconds: the first run on a machine compiles
+PATIENCE = 120_000  # milliseconds: the first run on a machine compiles
 
 
 def go_through(page: Any, link: str, shoot: Any) -> None:

@@ -43,7 +43,11 @@ def _without_names(certificate: Dict) -> Dict:
     job = dict(certificate.get("job", {}))
     roles = {role: [_columns(job[role])] for role in ("sensitive", "keep", "identifiers", "allow") if job.get(role)}
     models = [str(spec).split(":") for spec in certificate.get("models", ())]
-    plain = [":".join(parts) if len(parts) <= 2 else f"{parts[0]}:{parts[-1]}" for parts in models]
+    # The number of a model comes last, but for k-anonymity over persons: there the person column follows it.
+    plain = [
+        ":".join(parts[:2]) if len(parts) <= 2 or parts[0] == "k-anonymity" else f"{parts[0]}:{parts[-1]}"
+        for parts in models
+    ]
     unguarded = [name for name in job.get("sensitive", ()) if not _looked_at(name, certificate.get("models", ()))]
     roles["unguarded"] = [_columns(unguarded)] if unguarded else []
     person = {"person": tell("a column that is dropped")} if job.get("person") else {}
