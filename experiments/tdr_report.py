@@ -84,7 +84,7 @@ def threshold_summary(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def size_summary(rows: pl.DataFrame) -> pl.DataFrame:
-    return by_guidance(rows, ["table", "kind", "requirement"])
+    return both_rules(rows, ["table", "kind", "requirement"])
 
 
 def multi_summary(rows: pl.DataFrame) -> pl.DataFrame:
@@ -93,12 +93,11 @@ def multi_summary(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("requirement").str.extract(r"(\d+)$").alias("case"),
     )
     found = []
-    for (table, kind, h), part in split.sort("table", "kind", "h").group_by(
-        ["table", "kind", "h"], maintain_order=True
-    ):
+    keys = ["guided", "table", "kind", "h"]
+    for (guided, table, kind, h), part in split.sort(keys).group_by(keys, maintain_order=True):
         several = part.filter(pl.col("form") == "multi").sort("case")
         single = part.filter(pl.col("form") == "single").sort("case")
-        line: dict[str, object] = {"table": table, "kind": kind, "h": h, "cases": several.height}
+        line: dict[str, object] = {"guided": guided, "table": table, "kind": kind, "h": h, "cases": several.height}
         for number in NUMBERS:
             line |= {
                 f"several {NAMES[number]}": several[number].mean(),
