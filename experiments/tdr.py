@@ -129,8 +129,9 @@ def prepared(
     """A table that TDR can mask; numbers get intervals of their own, whatever hierarchies there are."""
     used = {name: path for name, path in files.items() if name in quasi}
     rest = tuple(name for name in frame.columns if name not in quasi)  # clustered too, never released here
-    how_masked = {"algorithm": "tdr", "parameters": dict(how), "threads": 1}
-    job = Job(quasi=quasi, k=2, hierarchies=used, keep=rest, allow=rest, **how_masked)
+    job = Job(
+        quasi=quasi, k=2, hierarchies=used, keep=rest, allow=rest, algorithm="tdr", parameters=dict(how), threads=1
+    )
     return prepare(resolve(job, described=frame.columns), lambda: frame_source(frame), Watch())
 
 
