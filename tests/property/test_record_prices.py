@@ -11,7 +11,7 @@ from tests.property.test_lower_bound import best_partition, box_loss, flat, inte
 
 from shoal.algorithms.base import Context
 from shoal.encode.encoded_table import EncodedTable, Kind
-from shoal.lower_bound.bound import lower_bound
+from shoal.lower_bound.bound import CERTAIN_EFFORT, lower_bound
 from shoal.lower_bound.prices import record_prices
 from shoal.lower_bound.smallest_boxes import smallest_boxes
 
@@ -98,6 +98,39 @@ def test_never_above_the_best_partition(suppression: bool) -> None:
         assert total <= best + 1e-9
         tight += total > best - 1e-6
     assert tight > 0
+
+
+@pytest.mark.parametrize("suppression", [False, True])
+def test_the_certain_bound_of_large_tables_is_never_above_the_best_partition(suppression: bool) -> None:
+    """The way of large tables, taken for small ones: prices below ceilings, with boxes left out that they cannot exceed."""
+    random = np.random.default_rng(41 + suppression)
+    looked = above_zero = 0
+    for _ in range(300):
+        k = int(random.choice([2, 2, 3, 4]))
+        table = made_table(random, int(random.integers(max(4, k), 9)))
+        if table.rows < 2 or (table.records < 2 * k and not suppression):
+            continue
+        bound = lower_bound(table, k, suppression=suppression, exact_rows=0, effort=CERTAIN_EFFORT)
+        assert bound.confidence == 1.0
+        assert bound.value <= best_partition(table, k, suppression) + 1e-9
+        assert bound.prices is not None
+        assert largest_excess(table, k, bound.prices.of_row) <= 1e-10
+        looked += 1
+        above_zero += bound.value > 0.01
+    assert looked > 200
+    assert above_zero > 50
+
+
+def test_boxes_that_ceilings_rule_out_change_nothing() -> None:
+    """Ceilings far above all prices leave boxes out and give the same prices; low ones a lower bound, and fewer boxes."""
+    table = larger_table(np.random.default_rng(36))
+    start = smallest_boxes(table, 5, Context())
+    free = record_prices(table, 5, Context(), start).of_row
+    high = record_prices(table, 5, Context(), start, np.full(table.rows, 4.4)).of_row
+    low = record_prices(table, 5, Context(), start, 1.2 * start).of_row
+    assert (high == free).all()
+    assert (low <= 1.2 * start).all()
+    assert start @ table.weights <= low @ table.weights < free @ table.weights
 
 
 def larger_table(random: np.random.Generator) -> EncodedTable:

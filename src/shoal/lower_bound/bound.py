@@ -10,7 +10,8 @@ tables of categories and one number; the larger of the two is taken.
 
 Cost: blocks of neighbouring rows that are too far are skipped, so the time is near n log n on real tables. Above
 `EXACT_ROWS` rows only distances are looked at, for a random sample, and the bound holds with a stated confidence
-(empirical Bernstein inequality: A. Maurer and M. Pontil, COLT 2009).
+(empirical Bernstein inequality: A. Maurer and M. Pontil, COLT 2009). With high effort such tables too get a certain
+bound: prices that stay below a multiple of u, so that few boxes can be exceeded and only these are kept.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ from shoal.lower_bound.smallest_boxes import smallest_boxes
 
 EXACT_ROWS = 60_000
 SAMPLE = 6_000
+CERTAIN_EFFORT = 4.0  # from here on tables above `EXACT_ROWS` get a certain bound
+CERTAIN_ROWS = 2_000_000  # up to here; above, memory for the boxes may be lacking
+_LARGE_WORK = 300_000_000  # rows times choices of rungs of such tables, at the most
+_TIMES, _MORE = 2.0, 0.3  # their prices are at most so many times u, and so many times the mean of u more
 CONFIDENCE = 0.99
 _BLOCK = 256
 _PIECE = 500
@@ -98,7 +103,24 @@ def lower_bound(
             priced = float((prices.of_row * table.weights).sum()) / (table.records * table.width) - _ROUNDING
             value, method = max((value, method), (priced, "prices of records"))
         return LowerBound(max(0.0, value - 1e-12), method, 1.0, table.rows, prices)
+    if effort >= CERTAIN_EFFORT and table.rows <= CERTAIN_ROWS:
+        certain = _certain(table, k, context, suppression, effort)
+        if certain is not None:
+            return certain
     return _sampled(table, rows, block_of, k, context, sample)
+
+
+def _certain(table: EncodedTable, k: int, context: Context, suppression: bool, effort: float) -> LowerBound | None:
+    """A bound for a large table by prices alone; None if the steps did not suffice for it."""
+    boxes = smallest_boxes(table, k, context, _LARGE_WORK)
+    everything = float(table.attribute_weights.sum()) if suppression else np.inf
+    context.report_bound(_mean(table, boxes, table.weights, everything))
+    ceilings = _TIMES * boxes + _MORE * float(boxes @ table.weights) / table.records
+    prices = record_prices(table, k, context, boxes, np.minimum(ceilings, everything), effort, _LARGE_WORK)
+    if not np.isfinite(prices.of_row).all():
+        return None
+    value = _mean(table, prices.of_row, table.weights, np.inf) - _ROUNDING
+    return LowerBound(max(0.0, value), "prices of records", 1.0, table.rows, prices)
 
 
 def _mean(table: EncodedTable, losses: NDArray[np.float64], weights: NDArray[np.int64], ceiling: float) -> float:

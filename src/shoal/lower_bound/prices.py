@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Context
 from shoal.encode.encoded_table import EncodedTable
 from shoal.lower_bound.kernels.price_classes import classes_at_levels
-from shoal.lower_bound.kernels.prices import Family, cut_listed, sweep
+from shoal.lower_bound.kernels.prices import Family, class_means, cut_listed, sweep
 from shoal.lower_bound.ladders import Rung, kept_rungs, lay_out, make_ladders, window_attribute
 
 _LARGEST, _SMALLEST = 0.5, 0.005  # raises, as parts of the mean price at the start
 _SHORT = 6  # the first rounds are short and each ends with a full sweep, as the list is not good yet
 _PIECES = 16
 WORK = 30_000_000  # rows times choices of rungs, at the most
+_PIECE_ENTRIES = 8_000_000  # rows of classes that are made at a time, about
 _ROOM = 400_000  # boxes that one sweep can add to the list
 
 FloatArray = NDArray[np.float64]
@@ -74,17 +75,27 @@ class _State:
 
 
 def record_prices(
-    table: EncodedTable, k: int, context: Context, start: FloatArray, ceiling: float = np.inf, effort: float = 1.0
+    table: EncodedTable,
+    k: int,
+    context: Context,
+    start: FloatArray,
+    ceiling: float | FloatArray = np.inf,
+    effort: float = 1.0,
+    work: int = WORK,
 ) -> RecordPrices:
-    """Prices of which none is above `ceiling`; `start` is where to begin, any numbers."""
-    ladders = make_ladders(table, max(1, WORK // table.rows))
-    family = make_family(table, k, context, ladders, window_attribute(table))
-    found = _ascend(family, table, context, start, ceiling, make_ascent(effort, k))
+    """Prices of which none is above its `ceiling`; `start` is where to begin, any numbers.
+
+    Boxes that prices below their ceilings cannot exceed are not kept: low ceilings save memory and time.
+    """
+    ladders = make_ladders(table, max(1, work // table.rows))
+    ceilings = np.broadcast_to(np.asarray(ceiling, dtype=np.float64), (table.rows,))
+    family = make_family(table, k, context, ladders, window_attribute(table), ceilings)
+    found = _ascend(family, table, context, start, ceilings, make_ascent(effort, k))
     return RecordPrices(found, kept_rungs(table, ladders))
 
 
 def _ascend(
-    family: Family, table: EncodedTable, context: Context, start: FloatArray, ceiling: float, ascent: Ascent
+    family: Family, table: EncodedTable, context: Context, start: FloatArray, ceiling: FloatArray, ascent: Ascent
 ) -> FloatArray:
     """Raise and cut, round after round; the best prices that were seen right after a full sweep."""
     state = _State(
@@ -115,37 +126,65 @@ def _ascend(
 
 
 def make_family(
-    table: EncodedTable, k: int, context: Context, ladders: dict[int, list[Rung]], window: int | None
+    table: EncodedTable,
+    k: int,
+    context: Context,
+    ladders: dict[int, list[Rung]],
+    window: int | None,
+    ceilings: FloatArray,
 ) -> Family:
-    """All boxes of the table that hold k records: classes of rows, to be cut into windows."""
+    """The boxes of the table that hold k records and that prices up to the ceilings can exceed.
+
+    They are classes of rows, to be cut into windows. Built choice by choice, so that the others take no memory.
+    """
     lines, choices = lay_out(table, ladders, context.random(92))
     position = np.zeros(table.rows)
     if window is not None:
         position = table.attributes[window].positions[table.codes[window]]
     order = np.argsort(position, kind="stable")
     lowest = choices[0].copy()
+    scale = float(table.attributes[window].weight) if window is not None else 0.0
+    limited = bool(np.isfinite(ceilings).all())
 
-    def search(piece: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64], FloatArray]:
+    def search(piece: NDArray[np.int64]) -> Family:
         entries = np.empty(piece.shape[0] * table.rows, dtype=np.int32)
         room = piece.shape[0] * min(table.rows, table.records // k)
         ends, cost = np.empty(room, dtype=np.int64), np.empty(room)
         found, filled = classes_at_levels(lines, piece, lowest, order, k, entries, ends, cost)
-        return entries[:filled].copy(), ends[:found].copy(), cost[:found].copy()
+        begin = np.concatenate([[0], ends[:found]]).astype(np.int64)
+        part = Family(k, entries[:filled].copy(), begin, cost[:found].copy(), position, scale, table.weights)
+        return _exceedable(part, ceilings) if limited else part
 
-    answers = context.map(search, np.array_split(choices, min(_PIECES, choices.shape[0])))
-    sizes = np.concatenate([np.diff(ends, prepend=0) for _, ends, _ in answers])
-    return Family(
-        k=k,
-        entries=np.concatenate([entries for entries, _, _ in answers]),
-        begin=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        cost=np.concatenate([cost for _, _, cost in answers]),
-        position=position,
-        scale=float(table.attributes[window].weight) if window is not None else 0.0,
-        weights=table.weights,
+    pieces = min(max(_PIECES, choices.shape[0] * table.rows // _PIECE_ENTRIES), choices.shape[0])
+    return _joined(context.map(search, np.array_split(choices, pieces)))
+
+
+def _exceedable(family: Family, ceilings: FloatArray) -> Family:
+    """Without the classes whose cost is no less than prices up to the ceilings can be on average."""
+    means = np.empty(family.cost.shape[0])
+    class_means(family, ceilings, means)
+    kept = means > family.cost
+    sizes = np.diff(family.begin)
+    return family._replace(
+        entries=family.entries[np.repeat(kept, sizes)],
+        begin=np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
+        cost=family.cost[kept],
     )
 
 
-def _raise_and_cut(family: Family, state: _State, ascent: Ascent, raised: float, number: int, ceiling: float) -> None:
+def _joined(parts: list[Family]) -> Family:
+    """All classes of some families of the same table."""
+    sizes = np.concatenate([np.diff(part.begin) for part in parts])
+    return parts[0]._replace(
+        entries=np.concatenate([part.entries for part in parts]),
+        begin=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        cost=np.concatenate([part.cost for part in parts]),
+    )
+
+
+def _raise_and_cut(
+    family: Family, state: _State, ascent: Ascent, raised: float, number: int, ceiling: FloatArray
+) -> None:
     """Some passes over the list, each after a raise of all prices."""
     holds = np.full(state.listed.shape[0], -np.inf)
     risen = 0.0

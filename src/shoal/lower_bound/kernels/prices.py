@@ -103,6 +103,18 @@ def _mean(family: Any, heap: Any, held: Any, total: Any) -> Any:
 
 
 @kernel
+def class_means(family: Any, prices: Any, means: Any) -> None:
+    """What the k highest prices of each class are on average.
+
+    OUT means  float64 (classes,)
+    """
+    heap = Heap(np.empty(family.k + 2), np.empty(family.k + 2, dtype=np.int64), np.empty(family.k + 2, dtype=np.int64))
+    for number in range(means.shape[0]):
+        _, held, total = _highest(family, prices, heap, family.begin[number], family.begin[number + 1] - 1)
+        means[number] = _mean(family, heap, held, total)
+
+
+@kernel
 def _project(family: Any, prices: Any, heap: Any, count: Any, held: Any, above: Any) -> None:
     """Lower the k highest by as little as makes up for `above`, in the metric of records."""
     squares = 0.0
