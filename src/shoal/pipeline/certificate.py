@@ -72,7 +72,7 @@ def make_certificate(
     public = job.public()
     public["hierarchies"] = hierarchies
     public["models"] = models
-    return {
+    certificate = {
         "certificate": FORMAT,
         "versions": versions(),
         "job": public,
@@ -97,6 +97,21 @@ def make_certificate(
         "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
         **({"together": together} if together else {}),
     }
+    return {**certificate, "self_hash": self_hash(certificate)}
+
+
+def self_hash(certificate: dict[str, Any]) -> str:
+    """The hash of all that a certificate says but for this hash.
+
+    It shows that a certificate was changed by accident or without care. It proves nothing against somebody who
+    computes it anew: that takes a signature, or another way to the holder.
+    """
+    return job_hash({name: value for name, value in certificate.items() if name != "self_hash"})
+
+
+def is_unchanged(certificate: dict[str, Any]) -> bool:
+    """Whether a certificate is as it was written; those of older versions do not tell."""
+    return "self_hash" not in certificate or certificate["self_hash"] == self_hash(certificate)
 
 
 def certificate_text(certificate: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
+from shoal.pipeline.certificate import is_unchanged
 from shoal.pipeline.verify_together import TogetherOptions, together
 from shoal.releases.order_leak import order_leak
 from shoal.releases.verdict import TogetherVerdict
@@ -198,6 +199,9 @@ def verify_certified(
         raise InputError(problems)
     same = file.sha256 == certificate["hashes"].get("release")
     notes = [] if same else ["The file is not the one that was certified: its hash differs."]
+    unchanged = is_unchanged(certificate)
+    if not unchanged:
+        notes.append("The certificate was changed after it was written: its own hash differs.")
     trees = _read_trees(hierarchies, file.frame.columns)
     people = read_table(population).frame if population is not None else None
     certified = _Certified(certificate, file.frame, trees, people is not None, tuple(missing))
@@ -221,7 +225,14 @@ def verify_certified(
         scales=certified.scales(),
     )
     leak = order_leak(file.frame, certificate["quasi"], trees, scales=certified.scales(), missing=missing)
-    return {**found.as_dict(), "passed": found.passed and same, "same_file": same, "notes": notes, "row_order": leak}
+    return {
+        **found.as_dict(),
+        "passed": found.passed and same and unchanged,
+        "same_file": same,
+        "same_certificate": unchanged,
+        "notes": notes,
+        "row_order": leak,
+    }
 
 
 def _written_form(certificate: dict[str, Any]) -> CsvOptions:
