@@ -102,7 +102,7 @@ def test_never_above_the_best_partition(suppression: bool) -> None:
 
 @pytest.mark.parametrize("suppression", [False, True])
 def test_the_certain_bound_of_large_tables_is_never_above_the_best_partition(suppression: bool) -> None:
-    """The way of large tables, taken for small ones: prices below ceilings, with boxes left out that they cannot exceed."""
+    """The way of large tables, taken for small ones: prices below ceilings, without boxes that they cannot exceed."""
     random = np.random.default_rng(41 + suppression)
     looked = above_zero = 0
     for _ in range(300):
@@ -122,7 +122,7 @@ def test_the_certain_bound_of_large_tables_is_never_above_the_best_partition(sup
 
 
 def test_boxes_that_ceilings_rule_out_change_nothing() -> None:
-    """Ceilings far above all prices leave boxes out and give the same prices; low ones a lower bound, and fewer boxes."""
+    """Ceilings far above all prices leave boxes out and give the same prices; low ones a lower bound, fewer boxes."""
     table = larger_table(np.random.default_rng(36))
     start = smallest_boxes(table, 5, Context())
     free = record_prices(table, 5, Context(), start).of_row
