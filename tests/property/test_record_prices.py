@@ -105,7 +105,7 @@ def test_the_certain_bound_of_large_tables_is_never_above_the_best_partition(sup
     """The way of large tables, taken for small ones: prices below ceilings, without boxes that they cannot exceed."""
     random = np.random.default_rng(41 + suppression)
     looked = above_zero = 0
-    for _ in range(300):
+    for _ in range(400):
         k = int(random.choice([2, 2, 3, 4]))
         table = made_table(random, int(random.integers(max(4, k), 9)))
         if table.rows < 2 or (table.records < 2 * k and not suppression):

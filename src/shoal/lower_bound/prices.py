@@ -219,7 +219,7 @@ def _sweep_all(family: Family, state: _State, margin: float, number: int, most: 
 
     looked = context.map(look, np.stack([ends[:-1], ends[1:]], axis=1))
     state.steps += sum(looked)
-    if max(looked) > each or state.steps > most:
+    if max(looked, default=0) > each or state.steps > most:
         return False
     found = np.empty((_ROOM, 3), dtype=np.int64)
     everything = np.array([0, family.cost.shape[0]], dtype=np.int64)
