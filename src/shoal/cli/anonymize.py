@@ -39,7 +39,9 @@ def anonymize(
     keep: Annotated[str | None, typer.Option(help=options.KEEP_HELP, metavar="A,B")] = None,
     keep_rest: Annotated[bool | None, typer.Option("--keep-rest", help=options.KEEP_REST_HELP)] = None,
     drop_rest: Annotated[bool | None, typer.Option("--drop-rest", help=options.DROP_REST_HELP)] = None,
-    allow: Annotated[list[str] | None, typer.Option(help=options.ALLOW_HELP, metavar="A,B")] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option("--allow", "--allow-unique", help=options.ALLOW_HELP, metavar="A,B")
+    ] = None,
     class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,

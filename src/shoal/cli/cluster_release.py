@@ -41,7 +41,9 @@ def cluster_release(
     keep: Annotated[str | None, typer.Option(help=options.KEEP_HELP, metavar="A,B")] = None,
     keep_rest: Annotated[bool | None, typer.Option("--keep-rest", help=options.KEEP_REST_HELP)] = None,
     drop_rest: Annotated[bool | None, typer.Option("--drop-rest", help=options.DROP_REST_HELP)] = None,
-    allow: Annotated[list[str] | None, typer.Option(help=options.ALLOW_HELP, metavar="A,B")] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option("--allow", "--allow-unique", help=options.ALLOW_HELP, metavar="A,B")
+    ] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
     cluster_on: Annotated[str | None, typer.Option(help="columns to cluster on (default: all kept)")] = None,
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,

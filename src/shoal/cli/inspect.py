@@ -114,5 +114,5 @@ def _remarks(found: dict[str, Any]) -> list[str]:
     undecided = [column["name"] for column in found["columns"] if column["role"] == "decide yourself"]
     if undecided:
         lines.append(f"Decide yourself: {', '.join(undecided)}. Until then it is safe to drop them.")
-    lines.append("Roles are suggestions; you know your data. Name them with --quasi, --sensitive and --identifiers.")
+    lines.append("Roles are suggestions. Name them with --quasi, --sensitive, --identifiers and --keep.")
     return lines

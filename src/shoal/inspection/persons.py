@@ -12,6 +12,7 @@ from shoal.tables.schema import Role
 FEWEST_PERSONS = 20
 MOST_RECORDS_OF_ONE = 200.0  # on average
 LEAST_RECORDS_OF_ONE = 1.01
+LEAST_RECORDS_OF_A_NAME = 1.2  # fewer are people who happen to have the same name
 
 
 def suggest_person(facts: Mapping[str, ColumnFacts], judged: Mapping[str, Judgement]) -> dict[str, object] | None:
@@ -21,8 +22,9 @@ def suggest_person(facts: Mapping[str, ColumnFacts], judged: Mapping[str, Judgem
         if judged[name].role != Role.IDENTIFYING or fact.distinct < FEWEST_PERSONS or not fact.records:
             continue
         each = fact.records / fact.distinct
-        if LEAST_RECORDS_OF_ONE <= each <= MOST_RECORDS_OF_ONE:
-            says_so = any(part in words().persons for part in parts_of_name(name))
+        says_so = any(part in words().persons for part in parts_of_name(name))
+        least = LEAST_RECORDS_OF_ONE if says_so else LEAST_RECORDS_OF_A_NAME
+        if least <= each <= MOST_RECORDS_OF_ONE:
             candidates.append((not says_so, fact.missing, list(facts).index(name), name, each))
     if not candidates:
         return None

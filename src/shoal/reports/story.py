@@ -70,7 +70,7 @@ def _released(certificate: Dict) -> list[str]:
     for text, role in (
         ("Sensitive, released as they are: {names}.", "sensitive"),
         ("Kept as they are: {names}.", "keep"),
-        ("Dropped, because they identify: {names}.", "identifiers"),
+        ("Dropped: {names}.", "identifiers"),
     ):
         if job.get(role):
             told.append(tell(text, names=_names(job[role])))
