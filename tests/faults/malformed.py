@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from harness import run
 
 MEMORY = 6_000_000_000  # of addresses, not of memory: threads reserve much of it
-COLUMNS = ["--quasi", "age,sex", "--sensitive", "disease", "-k", "2", "--algorithm", "mondrian", "-q"]
+COLUMNS = ["--quasi", "age,sex", "--sensitive", "disease", "-k", "2", "--algorithm", "mondrian", "-q", "--drop-rest"]
 
 
 def good_files(folder: Path) -> dict[str, bytes]:
@@ -32,9 +32,17 @@ def good_files(folder: Path) -> dict[str, bytes]:
     frame = pl.DataFrame(rows, schema=["age", "sex", "disease", "weight"], orient="row")
     frame.write_parquet(folder / "t.parquet")
     frame.write_ipc(folder / "t.arrow")
-    job = {"input": "good.csv", "output": "out.csv", "quasi": ["age", "sex"], "k": 2, "algorithm": "mondrian"}
+    job = {
+        "input": "good.csv",
+        "output": "out.csv",
+        "quasi": ["age", "sex"],
+        "k": 2,
+        "algorithm": "mondrian",
+        "drop_rest": True,
+    }
     job |= {"sensitive": ["disease"], "hierarchies": {"sex": {"*": ["f", "m"]}}, "priorities": {"age": 2.0}, "seed": 1}
     job |= {"models": ["distinct-l:disease:2"], "recodings": {"age": "range"}, "scales": {"age": "integer"}}
+    job |= {"drop_rest": True}
     (folder / "good.csv").write_bytes(frame.write_csv().encode())
     arguments = ["anonymize", str(folder / "good.csv"), "-o", str(folder / "release.csv"), *COLUMNS]
     code, said = run([*arguments, "--certificate", str(folder / "certificate.json")])

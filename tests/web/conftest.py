@@ -93,7 +93,7 @@ class Server:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(20)
+        self.process.communicate(timeout=20)
 
     def end(self) -> int:
         if self.process.poll() is None:
@@ -120,6 +120,8 @@ def serve() -> Iterator[Callable[..., Server]]:
     for server in started:
         if server.process.poll() is None:
             server.end()
+        elif server.process.stdout is not None:
+            server.process.stdout.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,8 @@
-"""A table of a million records: the first view is quick, answers are small, and pictures say that they are samples."""
+"""A table of a million records: answers are small, and pictures say that they are samples."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from shoal.web.files import plain
 from shoal.web.table_answers import PICTURED, Table
 
 RECORDS = 1_000_000
-CPU_SECONDS = 3.0  # of one core, for the first view after reading: 1.1 where this was written
 LARGEST_ANSWER = 2_000_000  # bytes
 
 
@@ -37,18 +35,13 @@ def million(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_first_view_is_quick_and_small(million: Path) -> None:
+def test_the_first_view_is_small(million: Path) -> None:
     pytest.importorskip("starlette", reason="the workbench needs starlette: pip install 'shoal[web]'")
     table = Table()
     table.open({"path": str(million)})
-    table.risk({"quasi": ["sex"]})  # loads what is loaded once
-    start = time.process_time()
     overview = table.overview({})
-    table.rows({"start": RECORDS // 2})
-    assert time.process_time() - start < CPU_SECONDS * 2  # pictures and suggestions too
-    start = time.process_time()
+    assert len(table.rows({"start": RECORDS // 2})["rows"]) > 0
     risk = table.risk({"quasi": ["age", "postcode", "sex", "education"]})
-    assert time.process_time() - start < CPU_SECONDS
     assert overview["pictured"] == PICTURED
     assert risk["profile"]["records"] == RECORDS
     answers = [overview, risk, table.rows({"count": 10_000}), table.values({"column": "patient", "count": 10_000_000})]

@@ -5,9 +5,6 @@ Needs playwright and a chromium (`CHROMIUM` names it, else it is looked for on t
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +17,9 @@ from shoal.comparison.frontier import comparison_report
 from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
 from shoal.reports.report import build_report
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 pytest.importorskip("vl_convert", reason="vl-convert is not installed: pip install 'shoal[report]'")
 
 NASTY = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("no chromium was found: install it or name it in CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +44,11 @@ def evaluation() -> dict[str, Any]:
 class Visit:
     """A page opened in the browser, with everything it said and asked for."""
 
-    def __init__(self, browser: Any, path: Path, html: str) -> None:
+    def __init__(self, chromium: Any, path: Path, html: str) -> None:
         path.write_text(html, encoding="utf-8")
         self.said: list[str] = []
         self.asked: list[str] = []
-        self.page = browser.new_page(viewport={"width": 1100, "height": 900})
+        self.page = chromium.new_page(viewport={"width": 1100, "height": 900})
         self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         self.page.on("request", lambda request: self.asked.append(request.url))
@@ -79,9 +63,9 @@ class Visit:
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_the_report(browser: Any, tmp_path: Path, evaluation: dict[str, Any], public: bool) -> None:
+def test_the_report(chromium: Any, tmp_path: Path, evaluation: dict[str, Any], public: bool) -> None:
     path = tmp_path / "report.html"
-    visit = Visit(browser, path, build_report(None, evaluation, public=public, title=NASTY))
+    visit = Visit(chromium, path, build_report(None, evaluation, public=public, title=NASTY))
     visit.check(path)
     charts = visit.page.query_selector_all(".chart")
     assert len(charts) == (2 if public else 5)
@@ -92,9 +76,9 @@ def test_the_report(browser: Any, tmp_path: Path, evaluation: dict[str, Any], pu
     assert visit.page.query_selector("img") is None
 
 
-def test_a_chart_answers_the_mouse(browser: Any, tmp_path: Path, evaluation: dict[str, Any]) -> None:
+def test_a_chart_answers_the_mouse(chromium: Any, tmp_path: Path, evaluation: dict[str, Any]) -> None:
     path = tmp_path / "report.html"
-    visit = Visit(browser, path, build_report(None, evaluation))
+    visit = Visit(chromium, path, build_report(None, evaluation))
     marks = visit.page.query_selector_all(".mark-rect path")
     bar = next(mark for mark in marks if (mark.bounding_box() or {"height": 0})["height"] > 8)
     bar.scroll_into_view_if_needed()
@@ -104,26 +88,26 @@ def test_a_chart_answers_the_mouse(browser: Any, tmp_path: Path, evaluation: dic
     visit.check(path)
 
 
-def test_a_narrow_screen_has_no_page_wide_scrolling(browser: Any, tmp_path: Path, evaluation: dict[str, Any]) -> None:
+def test_a_narrow_screen_has_no_page_wide_scrolling(chromium: Any, tmp_path: Path, evaluation: dict[str, Any]) -> None:
     path = tmp_path / "report.html"
-    visit = Visit(browser, path, build_report(None, evaluation))
+    visit = Visit(chromium, path, build_report(None, evaluation))
     visit.page.set_viewport_size({"width": 400, "height": 800})
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-def test_the_comparison(browser: Any, tmp_path: Path) -> None:
+def test_the_comparison(chromium: Any, tmp_path: Path) -> None:
     records = [
         {"algorithm": algorithm, "k": k, "gcp": 0.01 * k, "average_risk": 1 / k, "highest_risk": 1 / k, "seconds": 1.0}
         for algorithm in ("shoal", NASTY)
         for k in (2, 10, 100)
     ]
     path = tmp_path / "comparison.html"
-    visit = Visit(browser, path, comparison_report(records))
+    visit = Visit(chromium, path, comparison_report(records))
     visit.check(path)
     assert len(visit.page.query_selector_all(".chart svg.marks")) == 4
 
 
-def test_the_page_of_a_cluster_release(browser: Any, tmp_path: Path) -> None:
+def test_the_page_of_a_cluster_release(chromium: Any, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     kind = random.random(300) < 0.5
     people = pl.DataFrame(
@@ -134,7 +118,7 @@ def test_the_page_of_a_cluster_release(browser: Any, tmp_path: Path) -> None:
     )
     made = publish_for_clustering(people, quasi=["age", NASTY], clusters=2, h=10, sweep=[5, 50])
     path = tmp_path / "clusters.html"
-    visit = Visit(browser, path, made.report())
+    visit = Visit(chromium, path, made.report())
     visit.check(path)
     assert len(visit.page.query_selector_all(".chart svg.marks")) == 3
     visit.page.set_viewport_size({"width": 400, "height": 800})
