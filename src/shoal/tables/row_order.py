@@ -5,7 +5,8 @@ each other. So rows are sorted by the text of their cells, column after column, 
 that stay tied are equal, so it does not matter which of them comes first: the same rows in any order give the same
 bytes.
 
-Cost: one sort over all columns (a million rows of nine columns take about a second).
+Cost: only the distinct texts of a column are sorted as texts; rows are sorted by the ranks of their texts, as one
+number per row where that fits.
 """
 
 from __future__ import annotations
@@ -14,23 +15,43 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.tables.distinct import text_codes
 from shoal.tables.types import has_text
 
 RowNumbers = NDArray[np.int64]
+_LARGEST = 2**62
 
 
 def published_order(frame: pl.DataFrame) -> RowNumbers:
     """The numbers of the rows in the order in which they are to be published."""
-    if frame.width == 0:
-        return np.arange(frame.height, dtype=np.int64)
-    keys = pl.DataFrame([cell_texts(column).alias(str(number)) for number, column in enumerate(frame)])
-    order = keys.select(pl.arg_sort_by(keys.columns, nulls_last=False, maintain_order=True)).to_series()
-    return order.to_numpy().astype(np.int64)
+    return np.argsort(row_ranks(frame), kind="stable").astype(np.int64)
+
+
+def row_ranks(frame: pl.DataFrame) -> NDArray[np.int64]:
+    """(rows,) a number per row that sorts like the rows, the same for equal rows only."""
+    ranks = np.zeros(frame.height, dtype=np.int64)
+    size = 1
+    for column in frame:
+        ranks_of_cells, texts = _text_ranks(column)
+        if size * texts >= _LARGEST:  # as few numbers as there are different rows so far
+            found, ranks = np.unique(ranks, return_inverse=True)
+            size = found.shape[0]
+        ranks = ranks * texts + ranks_of_cells
+        size *= texts
+    return ranks
+
+
+def _text_ranks(column: pl.Series) -> tuple[NDArray[np.int64], int]:
+    """(rows,) the place of each cell's text among the different texts of the column, missing first; their number."""
+    texts, codes = text_codes(cell_texts(column))
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[texts.arg_sort(nulls_last=False).to_numpy()] = np.arange(len(texts))
+    return rank[codes], max(1, len(texts))
 
 
 def is_published_order(frame: pl.DataFrame) -> bool:
     """Whether a table has the order of `published_order`, so that its order tells nothing beyond its values."""
-    return bool((np.diff(published_order(frame)) > 0).all())
+    return bool((np.diff(row_ranks(frame)) >= 0).all())
 
 
 def inverse(order: RowNumbers) -> RowNumbers:

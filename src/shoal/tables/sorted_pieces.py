@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from shoal.tables.row_order import cell_texts, published_order
+from shoal.tables.row_order import cell_texts, published_order, row_ranks
 
 BUCKET_ROWS = 400_000
 WAITING_ROWS = 1_000_000  # rows that may wait in memory before they go to the disk
@@ -27,9 +28,11 @@ class SortedPieces:
     def __init__(self, folder: Path, sample: pl.DataFrame, rows: int, bucket_rows: int = BUCKET_ROWS) -> None:
         """The files wait in a folder inside `folder`. `sample` are rows like those to come, `rows` how many will."""
         self._scratch = tempfile.TemporaryDirectory(dir=folder, prefix=".shoal-")
-        self._cuts = _cuts(sample, -(-rows // bucket_rows))
+        buckets = -(-rows // bucket_rows)
+        self._looked_at = _deciding_columns(sample, buckets)
+        self._cuts = _cuts(sample[:, : self._looked_at], buckets)
         self._most_waiting = max(1, WAITING_ROWS * bucket_rows // BUCKET_ROWS)
-        self._waiting: list[tuple[pl.DataFrame, np.ndarray[tuple[int], np.dtype[np.int64]]]] = []
+        self._waiting: list[tuple[pl.DataFrame, NDArray[np.int64]]] = []
         self._waiting_rows = self._parts = 0
 
     def __enter__(self) -> SortedPieces:
@@ -40,11 +43,17 @@ class SortedPieces:
 
     def add(self, rows: pl.DataFrame, beside: pl.DataFrame | None = None) -> None:
         """`beside` are columns that go with the rows, but do not decide about their order."""
-        bucket = self._cuts.search_sorted(_keys(rows), side="right").to_numpy().astype(np.int64)
+        bucket = self._buckets(rows[:, : self._looked_at])
         self._waiting.append((rows if beside is None else rows.hstack(beside), bucket))
         self._waiting_rows += rows.height
         if self._waiting_rows >= self._most_waiting and len(self._cuts):
             self._store()
+
+    def _buckets(self, rows: pl.DataFrame) -> NDArray[np.int64]:
+        """(rows,) the bucket of each row; keys are made of the different rows only."""
+        _, first, of_row = np.unique(row_ranks(rows), return_index=True, return_inverse=True)
+        found = self._cuts.search_sorted(_keys(rows[first]), side="right")
+        return found.to_numpy().astype(np.int64)[of_row]
 
     def pieces(self, width: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
         """The rows in order, bucket by bucket: the first `width` columns, which are sorted by, and what was beside."""
@@ -94,6 +103,15 @@ def _keys(rows: pl.DataFrame) -> pl.Series:
         marked = pl.format("{}{}{}", pl.lit(_PRESENT), texts, pl.lit(_END))
         parts.append(pl.select(pl.when(texts.is_null()).then(pl.lit(_MISSING)).otherwise(marked)).to_series())
     return pl.select(pl.concat_str(parts)).to_series()
+
+
+def _deciding_columns(sample: pl.DataFrame, buckets: int) -> int:
+    """How many of the first columns part the rows finely enough: none of their rows fills half a bucket."""
+    for width in range(1, sample.width):
+        _, counts = np.unique(row_ranks(sample[:, :width]), return_counts=True)
+        if counts.size and counts.max() * 2 * buckets <= sample.height:
+            return width
+    return sample.width
 
 
 def _cuts(sample: pl.DataFrame, buckets: int) -> pl.Series:
