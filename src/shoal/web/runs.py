@@ -39,10 +39,21 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
 
-    def start(self, project: Project, settings: dict[str, Any], name: str, *, published: bool = True) -> dict[str, Any]:
-        """Begin a run with these settings; a wrong setting is told now. Unpublished: only its numbers are kept."""
+    def start(
+        self,
+        project: Project,
+        settings: dict[str, Any],
+        name: str,
+        *,
+        published: bool = True,
+        sweep: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Begin a run with these settings; a wrong setting is told now. Unpublished: only its numbers are kept.
+
+        A sweep finds out how well clusters survive with other thresholds; it is never published.
+        """
         folder = project.runs_folder / new_number()
-        job = make_job(settings, project.table, folder if published else None)
+        job = make_job(settings, project.table, folder if published else None, project.population)
         folder.mkdir(mode=0o700)
         job.save(folder / "job.yaml")
         state = {
@@ -51,6 +62,7 @@ class Runs:
             "made": time.time(),
             "state": "waiting",
             "published": published,
+            "sweep": sweep,
             "settings": settings,
             "algorithm": job.algorithm,
             "k": job.k,
