@@ -92,9 +92,7 @@ class Look:
         features = table_features(self.table, self.original, rows, scaled=True).astype(np.float64)
         centred = features - features.mean(axis=0)
         _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
-        places = centred @ directions[:2].T
-        if places.shape[1] < 2:
-            places = np.column_stack([places, np.zeros(len(rows))])
+        places = _spread(centred @ directions[:2].T)
         groups = self.table.class_of_row[rows]
         boxes = {}
         for group in np.unique(groups).tolist():
@@ -186,6 +184,17 @@ class Look:
         if name not in self.table.columns:
             raise InputError(Problem("unknown-column", "that is no quasi-identifying column of this run", name))
         return self.table.columns[name]
+
+
+def _spread(places: FloatArray) -> FloatArray:
+    """Places in a square, halfway between where they are and evenly spread, so that crowds of dots can be seen."""
+    spread = np.zeros((len(places), 2))
+    for axis, along in enumerate(places.T):
+        values, of_row, times = np.unique(np.round(along, 9), return_inverse=True, return_counts=True)
+        rank = (np.cumsum(times) - times / 2)[of_row] / len(along)
+        wide = values[-1] - values[0]
+        spread[:, axis] = (rank + ((along - values[0]) / wide if wide > 0 else 0.5)) / 2
+    return spread
 
 
 def _bin_labels(column: ReadColumn) -> list[str]:

@@ -194,7 +194,7 @@ function outline(places) {
 
 // Records as dots: [x, y, group, loss, row]. Groups have one of six colours; the chosen one, and the one pointed at, are
 // outlined. One dot takes the keyboard; arrows lead from group to group, Enter chooses.
-export function Dots({ points, colour, chosen, choose, tip, label, height = 380 }) {
+export function Dots({ points, colour, chosen, choose, tip, label, height = 440 }) {
   const [place, width] = useWidth();
   const xs = points.map((point) => point[0]), ys = points.map((point) => point[1]);
   const x0 = Math.min(...xs), y0 = Math.min(...ys), wide = Math.max(1e-9, Math.max(...xs) - x0), tall = Math.max(1e-9, Math.max(...ys) - y0);

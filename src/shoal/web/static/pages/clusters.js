@@ -14,13 +14,13 @@ export function Clusters({ project, run, catalogue }) {
   const high = value ? Math.max(1, ...value.contingency.flat()) : 1;
   return html`<section class="card stack"><div class="head"><h2>Clusters an analyst would find</h2><label class="row small">Clusters <input type="range" min="2" max="12" value=${clusters} onChange=${(event) => setClusters(Number(event.target.value))} /><output>${clusters}</output></label></div>
     <p class="muted small">The framework for cluster analysis: both tables are clustered by k-means; a row is a cluster of the original, a column one of the release. One dark field per row: the clusters survived.</p><${Problems} problems=${problems} />${busy && !value && !problems && html`<${Busy}>Clustering both tables</${Busy}>`}
-    ${value && html`<div class="facts"><${Fact} name="F-measure" value=${decimal(value.f_measure, 3)} more="1: the same clusters" /><${Fact} name="Match point" value=${decimal(value.match_point, 3)} more="pairs that agree" /><${Fact} name="Adjusted Rand" value=${decimal(value.adjusted_rand, 3)} more="0: by chance" /></div>
+    <div class="columns even"><div class="stack">${value && html`<div class="facts"><${Fact} name="F-measure" value=${decimal(value.f_measure, 3)} more="1: the same clusters" /><${Fact} name="Match point" value=${decimal(value.match_point, 3)} more="pairs that agree" /><${Fact} name="Adjusted Rand" value=${decimal(value.adjusted_rand, 3)} more="0: by chance" /></div>
       <${Figure} title="Contingency" table=${{ head: ["Original", ...value.contingency[0].map((one, place) => `release ${place + 1}`)], rows: value.contingency.map((row, place) => [`cluster ${place + 1}`, ...row.map(count)]), numbers: value.contingency[0].map((one, place) => place + 1) }}>
         <svg class="chart heat" style=${{ maxWidth: `${value.contingency[0].length * 58 + 70}px` }} viewBox="0 0 ${value.contingency[0].length * 58 + 70} ${value.contingency.length * 30 + 24}" role="group" aria-label="Contingency of the clusters">
           ${value.contingency[0].map((one, place) => html`<text x=${70 + place * 58 + 28} y="14" text-anchor="middle">${place + 1}</text>`)}
           ${value.contingency.map((row, line) => html`<g><text x="60" y=${24 + line * 30 + 19} text-anchor="end">${line + 1}</text>${row.map((cell, place) => html`<g><rect class="f1 mark" data-tip=${`Cluster ${line + 1} of the original, ${place + 1} of the release: ${count(cell)} records`} x=${70 + place * 58} y=${24 + line * 30} width="56" height="28" rx="3" fill-opacity=${0.06 + (0.84 * cell) / high} />
-            <text class=${cell > high * 0.55 ? "on" : ""} x=${70 + place * 58 + 28} y=${24 + line * 30 + 19} text-anchor="middle">${count(cell)}</text></g>`)}</g>`)}</svg><//>`}
-    <${Thresholds} project=${project} run=${run} clusters=${clusters} catalogue=${catalogue} /></section>`;
+            <text class=${cell > high * 0.55 ? "on" : ""} x=${70 + place * 58 + 28} y=${24 + line * 30 + 19} text-anchor="middle">${count(cell)}</text></g>`)}</g>`)}</svg><//>`}</div>
+      <div class="stack"><${Thresholds} project=${project} run=${run} clusters=${clusters} catalogue=${catalogue} /></div></div></section>`;
 }
 
 // The F-measure against h, how many records look the same: found out in the background, by masking anew for every h.

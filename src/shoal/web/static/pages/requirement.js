@@ -62,6 +62,10 @@ export function RequirementPage({ store, catalogue }) {
   const preset = (one) => change({ k: one.k, models: one.l == null ? [] : sensitive.map((name) => `l-diversity:${escaped(name)}:${one.l}`) });
   const isPreset = (one) => settings.k === one.k && JSON.stringify(models) === JSON.stringify(one.l == null ? [] : sensitive.map((name) => `l-diversity:${escaped(name)}:${one.l}`));
   return html`<${Intro} title="Requirement">What must hold for the release. It is checked on the released values, by code that does not know how they were made.<//>
+    <section class="verdict" aria-busy=${busy ? "true" : "false"} aria-live="polite"><h2 class="sr">Can it be met?</h2>${!checked && !failed ? html`<${Busy}>Checking whether it can be met</${Busy}>` : null}
+      ${failed && html`<${Problems} problems=${failed} />`}
+      ${checked && (checked.problems.length === 0 ? html`<div class="note good">Yes: a release of this table can meet it.</div>`
+        : html`<${Problems} problems=${checked.problems} title=${checked.impossible ? "No release of this table can meet it" : "Something is not right yet"} />`)}</section>
     <div class="columns"><div class="stack">
       <section class="card"><h2>Begin with</h2><p>Named after what they give. Change anything below.</p>
         <div class="presets">${catalogue.presets.map((one) => html`<button class="preset" aria-pressed=${isPreset(one) ? "true" : "false"} disabled=${one.l != null && sensitive.length === 0} onClick=${() => preset(one)}><strong>${one.name}</strong><span>${one.text}</span></button>`)}</div></section>
@@ -75,11 +79,7 @@ export function RequirementPage({ store, catalogue }) {
           <button class="button quiet small danger" onClick=${() => change({ models: models.filter((one) => one !== spec) })} aria-label=${`Remove ${spec}`}>Remove</button></div>${model && html`<${Meaning} model=${model} />`}</div>`; })}
         ${quasi.length ? html`<div class="model"><${AddModel} models=${catalogue.models} columns=${sensitive} add=${(spec) => !models.includes(spec) && change({ models: [...models, spec] })} /></div>`
           : null}${sensitive.length === 0 && html`<p class="muted">No column has the role sensitive: there is nothing to watch. Roles are set in <a href="#/${number}/table">Table</a>.</p>`}</section></div>
-      <div class="stack"><section class="card"><h2>Can it be met?</h2>${!checked && !failed ? html`<${Busy}>Checking</${Busy}>` : null}
-          ${failed && html`<${Problems} problems=${failed} />`}
-          ${checked && (checked.problems.length === 0 ? html`<div class="note good gap" aria-busy=${busy ? "true" : "false"}>Yes: a release of this table can meet it.</div>`
-            : html`<div class="gap"><${Problems} problems=${checked.problems} title=${checked.impossible ? "No release of this table can meet it" : "Something is not right yet"} /></div>`)}</section>
-        <section class="card"><h2>What to keep most</h2><p>A column that counts twice is blurred less, at the cost of others.</p>
+      <div class="stack"><section class="card"><h2>What to keep most</h2><p>A column that counts twice is blurred less, at the cost of others.</p>
           ${quasi.length ? html`<${Priorities} quasi=${quasi} priorities=${settings.priorities} change=${change} />` : html`<p class="muted">No quasi-identifying column.</p>`}</section>
         <section class="card"><h2>Suppression</h2><p>So many records may lose all quasi-identifiers, if that blurs the others less.</p>
           <label class="slider"><span>At most</span><input type="range" min="0" max="0.2" step="0.005" value=${settings.suppression_limit ?? 0} onChange=${(event) => change({ suppression_limit: Number(event.target.value) })} /><output>${percent(settings.suppression_limit ?? 0)}</output></label></section>
