@@ -143,6 +143,7 @@ def runs(page: Any, step: Any, camera: Camera) -> None:
     camera.shoot("running", (WIDE,))
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
     page.get_by_role("button", name="Redo").click()
+    page.get_by_role("combobox", name="Effort").select_option("low")
     page.get_by_label("Name", exact=True).fill("With l-diversity")
     page.get_by_role("button", name="Start the run").click()
     page.get_by_role("button", name="Cancel").wait_for()

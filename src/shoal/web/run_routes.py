@@ -41,12 +41,14 @@ async def show(request: Request) -> Response:
     return told(state)
 
 
-async def rename(request: Request) -> Response:
-    folder = run_folder_of(request)
-    name = str((await body_of(request)).get("name") or "")[:LONGEST_NAME]
+async def note(request: Request) -> Response:
+    """Give a run another name, or note that its release was given out."""
+    folder, wanted = run_folder_of(request), await body_of(request)
     state = read_json(folder / "run.json")
-    if name and state["state"] not in UNFINISHED:  # the process of a run writes its state when it ends
-        state["name"] = name
+    if state["state"] not in UNFINISHED:  # the process of a run writes its state when it ends
+        state["name"] = str(wanted.get("name") or "")[:LONGEST_NAME] or state["name"]
+        if isinstance(wanted.get("given_out"), bool):
+            state["given_out"] = wanted["given_out"]
         write_json(folder / "run.json", state)
     channel = bench_of(request).channels.of(project_of(request).number)
     channel.tell({"kind": "run", "run": state})
@@ -143,7 +145,7 @@ ROUTES = [
     Route("/api/projects/{project}/frontier", frontier, methods=["POST"]),
     Route("/api/projects/{project}/sweep", sweep, methods=["POST"]),
     Route(_RUN, show),
-    Route(_RUN, rename, methods=["PUT"]),
+    Route(_RUN, note, methods=["PUT"]),
     Route(_RUN, delete, methods=["DELETE"]),
     Route(f"{_RUN}/stop", stop, methods=["POST"]),
     Route(f"{_RUN}/verify", verify, methods=["POST"]),

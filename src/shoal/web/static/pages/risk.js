@@ -1,5 +1,5 @@
 // How safe it is: three attackers, what drives the risk, attacks carried out, earlier releases.
-import { html, useState, count, decimal, percent } from "../lib.js";
+import { html, useState, useEffect, count, decimal, percent } from "../lib.js";
 import { get, post } from "../api.js";
 import { Beside, Busy, Problems, Fact, Intro, Next, Table, useAnswer } from "../parts.js";
 import { Figure, Bars, Columns, Lines } from "../charts.js";
@@ -37,6 +37,7 @@ function Together({ store, run, done }) {
   const { number } = project;
   const [setting, setSetting] = useState("same");
   const others = done.filter((one) => one.number !== run.number && one.made < run.made);
+  const given = others.filter((one) => one.given_out).at(-1);
   const [earlier, setEarlier] = useState("");
   const [state, setState] = useState({});
   const check = async (which, how) => {
@@ -51,9 +52,10 @@ function Together({ store, run, done }) {
       setState({ problems: error.problems });
     }
   };
-  return html`<${Beside} store=${store} kind="earlier" title="Joined with an earlier release" text="Was another release of these people published before? Whoever has both may know more than either tells. Choose a run of this project, or upload the file that was published.">
+  useEffect(() => { if (given) check(`run:${given.number}`, setting); }, []);
+  return html`<${Beside} store=${store} kind="earlier" title="Joined with an earlier release" text="Was another release of these people published before? Whoever has both may know more than either tells. Choose a run of this project, or upload the file that was published. One that is marked as given out, in Publish, is looked at at once.">
     <div class="stack gap"><div class="row fields"><label class="field"><span>Published before</span><select value=${earlier} onChange=${(event) => check(event.target.value, setting)}><option value="">nothing</option>
-        ${others.map((one) => html`<option value=${`run:${one.number}`}>${one.name}: ${one.algorithm}, k ${one.k ?? "–"}</option>`)}${project.earlier.map((name) => html`<option value=${`file:${name}`}>${name}</option>`)}</select></label>
+        ${others.map((one) => html`<option value=${`run:${one.number}`}>${one.name}: ${one.algorithm}, k ${one.k ?? "–"}${one.given_out ? ", given out" : ""}</option>`)}${project.earlier.map((name) => html`<option value=${`file:${name}`}>${name}</option>`)}</select></label>
       ${earlier.startsWith("file:") && html`<label class="field"><span>It is</span><select value=${setting} onChange=${(event) => check(earlier, event.target.value)}>${Object.entries(SETTINGS).map(([name, words]) => html`<option value=${name}>${words}</option>`)}</select></label>`}</div>
     ${state.busy && html`<${Busy}>Looking at both</${Busy}>`}<${Problems} problems=${state.problems} />
     ${state.value && html`<div class="note ${state.value.passed ? "good" : "bad"}">${state.value.passed ? `Together they still hide everybody among ${state.value.k}.` : `Together they do NOT hide everybody among ${state.value.k}. Publish one of them only.`}</div>

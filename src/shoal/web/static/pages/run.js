@@ -10,7 +10,7 @@ const WORDS = { read: "Reading", encode: "Encoding", cluster: "Searching groups"
 const SHARE = { read: 0.05, encode: 0.05, cluster: 0.65, recode: 0.05, write: 0.05, verify: 0.05, evaluate: 0.05, report: 0.05 };
 const STATES = { waiting: ["Waiting", "busy"], running: ["Running", "busy"], done: ["Checked", "good"], failed: ["Refused", "bad"], cancelled: ["Cancelled", ""], lost: ["Lost", "warn"] };
 
-export const State = ({ run }) => html`<span class="tag ${STATES[run.state]?.[1] ?? ""}">${STATES[run.state]?.[0] ?? run.state}${run.early ? ", ended early" : ""}</span>`;
+export const State = ({ run }) => html`<span class="tag ${STATES[run.state]?.[1] ?? ""}">${STATES[run.state]?.[0] ?? run.state}${run.early ? ", ended early" : ""}</span>${run.given_out && html` <span class="tag warn">given out</span>`}`;
 
 const overall = (progress) => STAGES.slice(0, STAGES.indexOf(progress.stage)).reduce((sum, stage) => sum + SHARE[stage], 0) + (SHARE[progress.stage] ?? 0) * progress.fraction;
 
@@ -41,7 +41,7 @@ function Active({ run, number }) {
 
 function RunList({ runs, number, chosen, choose, compared, compare }) {
   const rename = (run, name) => put(`/api/projects/${number}/runs/${run.number}`, { name });
-  const drop = (run) => confirm(`Delete ${run.name} and its files?`) && remove(`/api/projects/${number}/runs/${run.number}`);
+  const drop = (run) => confirm(`Delete ${run.name} and its files?${run.given_out ? " It was given out: later releases can then not be looked at together with it." : ""}`) && remove(`/api/projects/${number}/runs/${run.number}`);
   return html`<div class="scroll"><table><caption class="sr">Runs</caption><thead><tr><th scope="col"><span class="sr">Compare</span></th><th scope="col">Name</th><th scope="col">State</th><th scope="col">Algorithm</th><th scope="col" class="number">k</th><th scope="col">Models</th>
       <th scope="col" class="number">Loss</th><th scope="col" class="number">Above best at most</th><th scope="col" class="number">Highest risk</th><th scope="col" class="number">Seconds</th><th><span class="sr">Actions</span></th></tr></thead>
     <tbody>${[...runs].reverse().map((run) => html`<tr class=${run.number === chosen ? "chosen" : ""}>
