@@ -70,12 +70,13 @@ class Camera:
 
 
 def small_png(colours: NDArray[np.uint8]) -> bytes:
-    """The picture with the commonest colours of 256 kinds; every other one becomes the nearest of them."""
+    """The picture with its commonest colours, and those of every kind; others become the nearest of these."""
     high, wide, _ = colours.shape
     known, of_pixel, times = np.unique(colours.reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
     by_times = known[np.argsort(-times, kind="stable")]
-    first = np.sort(np.unique(by_times >> 4, axis=0, return_index=True)[1])  # the commonest colour of each kind
-    palette = by_times[first[:256]].astype(np.int16)
+    of_kind = np.unique(by_times >> 4, axis=0, return_index=True)[1]  # the commonest colour of each kind
+    chosen = np.union1d(np.arange(min(96, len(by_times))), of_kind)[:256]
+    palette = by_times[chosen].astype(np.int16)
     nearest = [np.abs(palette - colour).sum(axis=1).argmin() for colour in known.astype(np.int16)]
     indices = np.array(nearest, dtype=np.uint8)[of_pixel.ravel()].reshape(high, wide)
     lines = np.zeros((high, wide + 1), dtype=np.uint8)  # each line begins with the number of its filter: none

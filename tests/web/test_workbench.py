@@ -15,6 +15,8 @@ import polars as pl
 import pytest
 from tests.web.conftest import LONG
 
+from shoal.web.users import add_user
+
 NASTY = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 
@@ -237,3 +239,30 @@ def test_two_browsers_see_the_same_runs(serve: Callable[..., Any], visit: Callab
     one.page.get_by_role("button", name="Cancel").wait_for(state="detached")
     one.is_clean()
     other.is_clean()
+
+
+def test_users_log_in_and_see_their_own_projects_only(
+    serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path, people: Path
+) -> None:
+    passwords = tmp_path / "passwords"
+    for name in ("ann", "bob"):
+        add_user(passwords, name, f"the word of {name}")
+    server = serve("--password-file", passwords)
+    ann, bob = visit(server), visit(server)
+    for seen, name in ((ann, "ann"), (bob, "bob")):
+        seen.page.get_by_label("Name").fill(name)
+        seen.page.get_by_label("Password").fill(f"the word of {name}")
+        seen.page.get_by_role("button", name="Log in").click()
+        seen.page.get_by_role("button", name="Log out").wait_for()
+    ann.page.locator("input[type=file]").set_input_files(people)
+    ann.see("Who stands alone")
+    address = ann.page.url
+    ann.is_clean()
+    assert bob.page.get_by_role("link", name="people").count() == 0
+    bob.page.goto(address)
+    bob.see("there is no such thing here")
+    assert bob.page.get_by_text("SECRET").count() == 0
+    ann.page.get_by_role("button", name="Log out").click()
+    ann.page.get_by_role("heading", name="Log in").wait_for()
+    ann.page.goto(address)
+    ann.page.get_by_role("heading", name="Log in").wait_for()
