@@ -55,7 +55,7 @@ function Account({ user }) {
 
 function Steps({ number, current, state }) {
   return html`<nav class="steps" aria-label="Steps">${STEPS.map(({ step, title }, order) => html`
-    <a href="#/${number}/${step}" class=${state[step] ? "done" : ""} aria-current=${step === current ? "step" : undefined}>
+    <a href="#/${number}/${step}" aria-label=${title} class=${state[step] ? "done" : ""} aria-current=${step === current ? "step" : undefined}>
       <span class="dot" aria-hidden="true">${order + 1}</span><span class="word">${title}</span></a>`)}</nav>`;
 }
 
