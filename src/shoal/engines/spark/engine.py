@@ -24,7 +24,7 @@ from shoal.engines.base import Abilities, Counted, Engine, Facts, Share, Written
 from shoal.engines.spark.abilities import SPARK
 from shoal.engines.spark.hashing import rows_hash
 from shoal.engines.spark.session import in_our_words, quiet
-from shoal.engines.spark.table import FileTable, FrameTable, read_stored, rows_of, stored_schema
+from shoal.engines.spark.table import FileTable, FrameTable, read_from, read_stored, rows_of, stored_schema, written_to
 from shoal.engines.spark.types import ddl
 from shoal.engines.spark.worker import (
     CONTENT,
@@ -165,14 +165,14 @@ class SparkEngine(Engine):
             work = Released(path, tuple(self._column(name) for name in hidden))
             rows = records.mapInArrow(work, ddl({**shown, **beside}))
             if hidden:
-                place = (self._scratch / "beside").as_uri()
-                rows.write.parquet(place)
-                self._beside = self._session.read.parquet(place)
+                place = self._scratch / "beside"
+                rows.write.parquet(written_to(place))
+                self._beside = self._session.read.parquet(read_from(place))
                 rows = self._beside.select(*shown)
             if order == "released":
                 rows = rows.orderBy(*shown)
             rows.toDF(*kinds).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(
-                waiting.as_uri()
+                written_to(waiting)
             )
 
     def _send(self, plan: ReleasePlan) -> str:
@@ -214,7 +214,7 @@ class SparkEngine(Engine):
     ) -> Written:
         with quiet(), in_our_words():
             self._place.tidy()
-            written = self._session.read.parquet(waiting.as_uri())
+            written = self._session.read.parquet(read_from(waiting))
             schema = {one.name: _type_of(one) for one in written.schema.fields}
             plain = written.toDF(*(column(number) for number in range(len(schema))))
             sha256 = rows_hash(plain, schema)
@@ -238,7 +238,7 @@ class SparkEngine(Engine):
         if not isinstance(self._table, FrameTable):
             return None
         with quiet(), in_our_words():
-            return self._table.frame.sparkSession.read.parquet(self._place.target.resolve().as_uri())
+            return self._table.frame.sparkSession.read.parquet(read_from(self._place.target.resolve()))
 
 
 def _as_frame(rows: Any) -> pl.DataFrame:

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
+from shutil import which
 from typing import Any
 
 from shoal.errors import InputError, InternalError, Problem, ShoalError
@@ -190,9 +191,9 @@ def _translated(error: Exception) -> ShoalError:
         message = "the input was changed while it was read, or gives other records every time"
         return InternalError(Problem(_CHANGED, message))
     condition = _condition(error)
-    if condition == "JAVA_GATEWAY_EXITED":
+    if condition == "JAVA_GATEWAY_EXITED" and "JAVA_HOME" not in os.environ and which("java") is None:
         hint = "install Java 17 (openjdk-17-jre-headless), or set JAVA_HOME"
-        return InputError(Problem("no-java", "Spark could not be started", hint=hint))
+        return InputError(Problem("no-java", "Spark needs Java, and there is none here", hint=hint))
     if "ModuleNotFoundError" in text and "shoal" in text:
         hint = "install the package where the executors run, and name their Python with PYSPARK_PYTHON"
         return InputError(Problem("no-package", "the executors of Spark do not have this package", hint=hint))

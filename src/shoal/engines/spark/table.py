@@ -7,6 +7,7 @@ every time it is asked. Both wait in a folder that only its owner reads, beside 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +86,7 @@ class FrameTable:
         return {name: kind for name, kind in found.items() if kind is not None}
 
     def store(self, session: Any, folder: Path, share: Share) -> list[Path]:
-        self.frame.toDF(*map(column, range(len(self.frame.columns)))).write.parquet(folder.as_uri())
+        self.frame.toDF(*map(column, range(len(self.frame.columns)))).write.parquet(written_to(folder))
         return sorted(folder.glob("part-*.parquet"))
 
 
@@ -93,7 +94,7 @@ def read_stored(session: Any, files: Sequence[Path], schema: Schema, named: bool
     """The records as c0, c1, ... with `file` and `row`; `named`: whether the files have the names of the columns."""
     from pyspark.sql import functions
 
-    found = session.read.parquet(*(file.as_uri() for file in files))
+    found = session.read.parquet(*map(read_from, files))
     known = {one.name: one.dataType.simpleString() for one in found.schema.fields}
     names = list(schema) if named else [column(number) for number in range(len(schema))]
     problems = [
@@ -115,7 +116,25 @@ def stored_schema(schema: Schema) -> str:
 
 def rows_of(files: Sequence[Path]) -> list[int]:
     """How many records each file has; told by its last bytes, the records are not read."""
-    return [int(pl.scan_parquet(file).select(pl.len()).collect().item()) for file in files]
+    found = []
+    for file in files:
+        try:
+            count = pl.scan_parquet(file, glob=False, hive_partitioning=False).select(pl.len()).collect().item()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            message = f"'{file}' cannot be read ({type(error).__name__})"
+            raise InputError(Problem("damaged-file", message, hint="check the file")) from None
+        found.append(int(count))
+    return found
+
+
+def written_to(path: Path) -> str:
+    """A path as Spark writes to it: of the file system that all see, whatever the cluster's own is."""
+    return f"file://{path}"
+
+
+def read_from(path: Path) -> str:
+    """A path as Spark reads from it: what would be a pattern is taken as it is."""
+    return written_to(Path(re.sub(r"([\\\[\]{}*?])", r"\\\1", str(path))))
 
 
 def _quoted(name: str) -> str:

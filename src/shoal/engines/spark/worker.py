@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
@@ -53,8 +54,12 @@ def as_batches(frame: pl.DataFrame) -> Batches:
 
 
 def places(frame: pl.DataFrame, files: Mapping[str, int]) -> Places:
-    """(records,) where each record stands, as one number that rises with the order of the table."""
-    number = frame[FILE].replace_strict(files, default=None, return_dtype=pl.Int64)
+    """(records,) where each record stands, as one number that rises with the order of the table.
+
+    Spark writes the names of files as addresses do, with %20 for a space.
+    """
+    known = {name: files.get(unquote(name), files.get(name)) for name in frame[FILE].unique().to_list()}
+    number = frame[FILE].replace_strict(known, return_dtype=pl.Int64)
     if number.null_count():
         raise InternalError(Problem("input-changed", "there are files that were not there before"))
     found = number * _ROWS_OF_A_FILE + frame[ROW]
