@@ -35,6 +35,7 @@ from shoal.evaluation.risk.risk import (
 from shoal.evaluation.summary import persons_alone, persons_per_class
 from shoal.evaluation.usefulness.learning import model_accuracy
 from shoal.evaluation.usefulness.queries import query_errors
+from shoal.evaluation.usefulness.shapes import column_shapes
 from shoal.evaluation.usefulness.utility import utility
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.score import Scores, score_table
@@ -83,6 +84,7 @@ class Evaluation:
     utility: dict[str, Any] | None = None
     queries: dict[str, Any] | None = None
     models: dict[str, Any] | None = None
+    shapes: dict[str, Any] | None = None  # what columns look like; it names common values, so only reports have it
     clusters: dict[str, Any] | None = None  # how well clusters are kept; filled in by who asks for it
     samples: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what could not be told, and why
@@ -115,11 +117,13 @@ class Evaluation:
         title: str | None = None,
         summary: Mapping[str, Any] | None = None,
         language: str | None = None,
+        frontier: Sequence[Mapping[str, Any]] = (),
     ) -> str:
         """The evaluation as one offline HTML page; with the summary of a run (or its certificate), with its checks."""
         from shoal.reports.report import build_report
 
-        return build_report(summary, self.as_dict(), public=public, title=title, language=language)
+        found = {**self.as_dict(), "shapes": self.shapes}
+        return build_report(summary, found, public=public, title=title, language=language, frontier=frontier)
 
     def _repr_html_(self) -> str:
         from shoal.reports.notebook import evaluation_html
@@ -184,6 +188,8 @@ def evaluate_release(
             with stages.stage(part), np.errstate(over="ignore", invalid="ignore"):
                 found[part] = work[part]()
     risk = found.pop("risk", None) or work["risk"]()
+    if "utility" in options.parts:
+        found["shapes"] = column_shapes(table, original)
     if found.get("combinations") and found["combinations"]["largest"] < found["combinations"]["asked"]:
         samples.append(f"combinations of attributes up to {found['combinations']['largest']} columns")
     left_out = (found.get("utility") or {}).get("pairs_left_out", 0)
