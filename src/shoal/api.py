@@ -183,7 +183,7 @@ def evaluate(
     `quasi` every common column that differs is a quasi-identifier. `beta` is the exponent of the height weights of
     distortion.
     """
-    from shoal.evaluation.evaluate import PARTS, EvaluationOptions
+    from shoal.evaluation.options import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import evaluate_frames
 
     job = Job.make(

@@ -103,7 +103,8 @@ def not_by_classes(job: Job, algorithms: Sequence[str]) -> list[str]:
 
 
 def _usefulness(job: Job, result: Any, seconds: float) -> Record:
-    from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+    from shoal.evaluation.evaluate import evaluate_release
+    from shoal.evaluation.options import EvaluationOptions
 
     assert job.input is not None
     original = read_table(job.input, job.csv_options()).frame
