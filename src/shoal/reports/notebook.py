@@ -21,7 +21,7 @@ _STYLE = (
     "font-family:system-ui,sans-serif;max-width:900px;background:#fff;color:#1d2430;padding:14px 18px;"
     "border:1px solid #e3e6eb;border-radius:10px"
 )
-_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(260px,1fr));gap:18px;margin-top:10px"
+_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,270px));gap:18px;margin-top:10px"
 
 
 def summary_html(summary: Dict) -> str:
@@ -50,7 +50,18 @@ def evaluation_html(evaluation: Dict) -> str:
 def comparison_html(records: Sequence[Dict]) -> str:
     """Runs with several algorithms or k: the picture, and every run in a table."""
     picture = frontier_picture(records)
-    return f'<div style="{_STYLE}"><div style="max-width:560px">{picture}</div>{frontier_table(records)}</div>'
+    return (
+        f'<div style="{_STYLE}"><div style="max-width:560px">{picture}</div>{_aligned(frontier_table(records))}</div>'
+    )
+
+
+def _aligned(html: str) -> str:
+    """A table whose texts stand at the left and numbers at the right, whatever the page around it says."""
+    left, right = (f'style="text-align:{side};padding:3px 14px 3px 0;font-size:13.5px"' for side in ("left", "right"))
+    for cell in ("td", "th"):
+        html = html.replace(f"<{cell}>", f"<{cell} {left}>").replace(f"<{cell} class=meaning>", f"<{cell} {left}>")
+        html = html.replace(f"<{cell} class=number>", f"<{cell} {right}>")
+    return html
 
 
 def _verdict(checks: Any) -> str:
@@ -91,4 +102,4 @@ def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[
     pictures += bars(columns, lost, highest=1.0)
     pictures += more
     shown = table(["What", "Value", MEANING], rows, numbers=(1,))
-    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{shown}</div>'
+    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{_aligned(shown)}</div>'
