@@ -69,7 +69,7 @@ def evaluate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     load_compiler()
-    from shoal.evaluation.evaluate import PARTS, EvaluationOptions
+    from shoal.evaluation.options import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import certificate_summary, evaluate_files
     from shoal.reports.charts.draw import check_pictures
     from shoal.reports.charts.export import save_charts
