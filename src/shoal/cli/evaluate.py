@@ -33,6 +33,7 @@ def evaluate(
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
@@ -77,6 +78,7 @@ def evaluate(
     problems: list[Problem] = []
     wanted = {*FAST, *(["models"] if class_column is not None else [])}
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    csv["decimal_comma"] = decimal_comma or None
     settings: dict[str, Any] = {
         "quasi": options.names(quasi),
         "sensitive": options.names(sensitive),
