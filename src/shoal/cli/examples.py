@@ -30,6 +30,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "cluster-release": (
         "shoal cluster-release patients.csv -o release.csv --quasi age,sex --keep-rest -k 20 --clusters 6",
     ),
+    "publish-versions": (
+        "shoal publish-versions patients.csv -o versions --quasi age,sex --keep-rest -k 20 --clusters 2,6,10",
+    ),
     "serve": ("shoal serve",),
     "explain": ("shoal explain certificate.json", "shoal explain certificate.json --language de"),
     "pack": ("shoal pack release-folder -o evidence.zip",),

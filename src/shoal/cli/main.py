@@ -34,6 +34,7 @@ _FILES = {  # of each verb, in the order of the help
     "evaluate": "evaluate",
     "compare": "compare",
     "cluster-release": "cluster_release",
+    "publish-versions": "publish_versions",
     "experiment": "experiment",
     "serve": "serve",
     "explain": "explain",
