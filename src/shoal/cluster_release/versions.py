@@ -177,9 +177,7 @@ class OneOfVersions(ForClusterAnalysis):
 def _verify_joint(prepared: Prepared, frames: Sequence[pl.DataFrame]) -> dict[str, Any]:
     """Every model on the classes over the quasi-identifiers of all versions, record by record."""
     quasi = prepared.job.quasi
-    columns = [
-        frame[name].alias(f"{number} {name}") for number, frame in enumerate(frames, start=1) for name in quasi
-    ]
+    columns = [frame[name].alias(f"{number} {name}") for number, frame in enumerate(frames, start=1) for name in quasi]
     names = [column.name for column in columns]
     others = [prepared.frame[name] for name in prepared.requirement.columns() if name not in names]
     found = verify_release(pl.DataFrame([*columns, *others]), names, prepared.requirement.models)
@@ -220,5 +218,3 @@ def _problems(draft: Draft, settings: ClusterSettings, clusters: Sequence[int]) 
     if settings.interval_text != "closed":
         problems.append(Problem("not-with-earlier", "versions are compared as closed intervals"))
     return problems
-
-
