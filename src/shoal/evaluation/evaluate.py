@@ -84,6 +84,7 @@ class Evaluation:
     queries: dict[str, Any] | None = None
     models: dict[str, Any] | None = None
     clusters: dict[str, Any] | None = None  # how well clusters are kept; filled in by who asks for it
+    together: dict[str, Any] | None = None  # with earlier releases; filled in by who has them
     samples: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what could not be told, and why
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -103,6 +104,7 @@ class Evaluation:
             "queries": self.queries,
             "models": self.models,
             "clusters": self.clusters,
+            "together": self.together,
             "samples": list(self.samples),
             "notes": list(self.notes),
             "seconds": dict(self.seconds),

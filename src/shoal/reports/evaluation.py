@@ -11,6 +11,7 @@ from shoal.reports.charts.clusters import contingency, contingency_records
 from shoal.reports.language import tell
 from shoal.reports.page import MEANING, Page, bad_if, count, heading, note, number, paragraph, section, share, table
 from shoal.reports.summary import bound_note, loss_per_attribute, metric_table
+from shoal.reports.together import together_section
 
 Dict = Mapping[str, Any]
 
@@ -24,7 +25,7 @@ def evaluation_sections(
     """All sections that the evaluation has numbers for; `bounds` are what the run knows of the best possible loss."""
     parts = [_risk(page, evaluation, public=public)]
     if not public:
-        parts += [_drivers(evaluation), attack_section(evaluation)]
+        parts += [_drivers(evaluation), attack_section(evaluation), together_section(evaluation)]
     parts += [_loss(page, evaluation, bounds or {}, public=public), _queries(page, evaluation)]
     parts += [_models(page, evaluation), _clusters(page, evaluation, public=public)]
     if not public:
