@@ -35,6 +35,7 @@ _FILES = {  # of each verb, in the order of the help
     "compare": "compare",
     "cluster-release": "cluster_release",
     "publish-versions": "publish_versions",
+    "m-invariant": "m_invariant",
     "experiment": "experiment",
     "serve": "serve",
     "explain": "explain",

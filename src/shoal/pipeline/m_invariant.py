@@ -30,6 +30,8 @@ from shoal.pipeline.sources import frame_source
 from shoal.progress import Watch
 from shoal.released.domain import as_text
 from shoal.releases.m_invariance import NOBODY, Groups, m_invariant_groups
+from shoal.tables.formats.atomic import StagedFiles, check_outputs
+from shoal.tables.formats.files import read_table, write_table
 from shoal.tables.frames.frames import to_polars
 from shoal.tables.schema import as_names
 
@@ -42,7 +44,7 @@ class MInvariantRelease:
     """What is published, and what the holder keeps."""
 
     release: pl.DataFrame  # quasi-identifiers, the sensitive column, `group`; counterfeits look like others
-    counterfeits: pl.DataFrame  # published: `group`, `counterfeits`, for the groups that have some
+    counterfeits: pl.DataFrame  # published: `group`, `counterfeits`, for every group
     persons: pl.DataFrame  # private: the key of everybody ever published, and the signature
     group_of_row: NDArray[np.int32]  # private: (rows of the table,)
     loss: float  # GCP over all released records
@@ -89,7 +91,8 @@ def release_m_invariant(
     loss = score(prepared.frame, release, job.quasi, prepared.plan.domains(prepared.frame)).totals["gcp"]
     of_group = [[names[value] for value in one] for one in made.signatures]
     now = keys.with_columns(pl.Series(SIGNATURE, [of_group[one] for one in made.group_of_row.tolist()]))
-    counted = pl.DataFrame({GROUP: numbered[made.counterfeit_group]}).group_by(GROUP).len(name=COUNTERFEITS)
+    invented = np.bincount(made.counterfeit_group, minlength=numbered.shape[0])
+    counted = pl.DataFrame({GROUP: numbered, COUNTERFEITS: invented})
     return MInvariantRelease(
         release=release.sort(GROUP, sensitive).select([*job.quasi, sensitive, GROUP]),
         counterfeits=counted.sort(GROUP),
@@ -188,3 +191,45 @@ def _verify(
     if not (unique and one_cell and stays):
         failed = Problem("check-failed", f"the release is not {m}-invariant with those before it")
         raise InternalError([failed, Problem("nothing-written", "the release was thrown away")])
+
+
+def publish_m_invariant(
+    table: Path, release: Path, counterfeits: Path, persons: Path, *, before: Path | None = None, **settings: Any
+) -> MInvariantRelease:
+    """The same for files: the release, how many counterfeits each group has, and the private file for the next one.
+
+    What was written is read back and compared before any file takes its place.
+    """
+    places = {"release": release, "counterfeits": counterfeits, "persons": persons}
+    inputs = [table, before, settings.get("hierarchies")]
+    problems = check_outputs(places.values(), [path for path in inputs if isinstance(path, Path)])
+    if persons.suffix != ".parquet":
+        problems.append(Problem("unknown-format", f"'{persons}' must be a Parquet file", hint="persons.parquet"))
+    frame = known = None
+    try:
+        frame = read_table(table).frame
+    except InputError as error:
+        problems += error.problems
+    try:
+        known = read_table(before).frame if before is not None else None
+    except InputError as error:
+        problems += error.problems
+    if known is not None and known.schema.get(SIGNATURE) != pl.List(pl.String):
+        problems.append(Problem("no-persons", f"'{before}' is not the private file of an m-invariant release"))
+    if problems or frame is None:
+        raise InputError(problems)
+    made = release_m_invariant(frame, before=known, **settings)
+    with StagedFiles(places, ("persons",)) as files:
+        for name, content in (
+            ("release", made.release),
+            ("counterfeits", made.counterfeits),
+            ("persons", made.persons),
+        ):
+            write_table(content, files.waiting[name])
+            written = read_table(files.waiting[name]).frame
+            texts = [pl.DataFrame(as_text(one[column]) for column in content.columns if column != SIGNATURE)
+                     for one in (content, written)]  # fmt: skip
+            if not texts[0].equals(texts[1], null_equal=True):
+                raise InternalError(Problem("check-failed", "what was written reads otherwise; nothing was written"))
+        files.commit()
+    return made

@@ -98,7 +98,7 @@ class Keeping(Purpose):
         verdict = self._together(prepared, published)
         if not verdict.passed:
             failed = [Problem("not-together", str(check)) for check in verdict.failures()]
-            hint = "the earlier releases do not allow it"
+            hint = "the earlier releases do not allow it this way; --strategy search may find another one"
             raise RequirementError([*failed, Problem("nothing-written", "nothing was written", hint=hint)])
         return {
             "strategy": "keep" if self.kept else "search",

@@ -48,17 +48,24 @@ class Searching(Keeping):
             raise InputError(Problem("people-left", message, hint="for people who leave see docs/several_releases.md"))
         too_few_newcomers(newcomers, prepared.requirement.k)
         found = self._search(prepared, watch)
+        kept = None
         try:
             kept = super().cluster(prepared, watch)
         except RequirementError:
             if found is None:
                 raise
-            kept = None
-        if found is None or (kept is not None and self._loss_kept(prepared, kept) <= _loss_of(prepared, found)):
+        if found is None or (kept is not None and self._prefer_kept(prepared, kept, found)):
             assert kept is not None
             return replace(kept, details={**kept.details, "strategy": "keep"})
         self.kept = False
         return replace(found, details={"newcomers": newcomers, "notes": [], "strategy": "search"})
+
+    def _prefer_kept(self, prepared: Prepared, kept: Clustering, found: Clustering) -> bool:
+        """The kept classes lose no more, and hold with all releases before the last one, too."""
+        released = super().finish(prepared, recoded(prepared, kept))
+        if _loss(prepared, released) > _loss(prepared, recoded(prepared, found)):
+            return False
+        return len(self.earlier) == 1 or not self._weak(prepared, released).later.any()
 
     def finish(self, prepared: Prepared, released: pl.DataFrame) -> pl.DataFrame:
         return super().finish(prepared, released) if self.kept else released
@@ -118,13 +125,6 @@ class Searching(Keeping):
             models=prepared.requirement.models,
             domains=prepared.plan.domains(prepared.frame),
         )
-
-    def _loss_kept(self, prepared: Prepared, clustering: Clustering) -> float:
-        return _loss(prepared, super().finish(prepared, recoded(prepared, clustering)))
-
-
-def _loss_of(prepared: Prepared, clustering: Clustering) -> float:
-    return _loss(prepared, recoded(prepared, clustering))
 
 
 def _loss(prepared: Prepared, released: pl.DataFrame) -> float:
