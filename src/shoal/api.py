@@ -22,6 +22,7 @@ from shoal.tables.schema import Role, Scale
 
 if TYPE_CHECKING:
     from shoal.evaluation.evaluate import Evaluation
+    from shoal.reports.frontier import Comparison
 
 
 def anonymize(
@@ -184,7 +185,7 @@ def evaluate(
     `quasi` every common column that differs is a quasi-identifier. `beta` is the exponent of the height weights of
     distortion.
     """
-    from shoal.evaluation.evaluate import PARTS, EvaluationOptions
+    from shoal.evaluation.options import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import evaluate_frames
 
     job = Job.make(
@@ -268,8 +269,9 @@ def compare(
     results: str | Path | None = None,
     processes: int = 1,
     progress: ProgressCallback = silent,
-) -> list[dict[str, Any]]:
-    """Algorithms side by side on the input file of a job: loss, risk, time and memory, one record for every run.
+) -> Comparison:
+    """Algorithms side by side on the input file of a job: loss, risk, time and memory, one record for every run. A list
+    of records, which notebooks draw.
 
     `results` is a file that keeps finished runs, so that an interrupted comparison goes on where it stopped.
     """

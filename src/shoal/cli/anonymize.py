@@ -66,6 +66,7 @@ def anonymize(
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
     rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
+    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     engine: Annotated[str | None, typer.Option(help=options.ENGINE_HELP)] = None,
     memory: Annotated[str | None, typer.Option(help=options.MEMORY_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
@@ -101,7 +102,7 @@ def anonymize(
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
-    csv["rename_duplicates"] = rename_duplicates or None
+    csv |= {"rename_duplicates": rename_duplicates or None, "decimal_comma": decimal_comma or None}
     early = data if job is None and engine in (None, "auto", "local") else None
     reading = read_early(early, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
     from shoal.job.draft import resolve

@@ -34,6 +34,7 @@ def evaluate(
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
+    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
@@ -78,7 +79,7 @@ def evaluate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     load_compiler()
-    from shoal.evaluation.evaluate import PARTS, EvaluationOptions
+    from shoal.evaluation.options import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import certificate_summary, evaluate_files
     from shoal.pipeline.evaluate_together import EarlierFiles
     from shoal.reports.charts.draw import check_pictures
@@ -87,6 +88,7 @@ def evaluate(
     problems: list[Problem] = []
     wanted = {*FAST, *(["models"] if class_column is not None else [])}
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
+    csv["decimal_comma"] = decimal_comma or None
     settings: dict[str, Any] = {
         "quasi": options.names(quasi),
         "sensitive": options.names(sensitive),

@@ -115,6 +115,7 @@ MISSING_HELP = "a text that means 'missing' (repeatable)"
 CSV_HELP = "of the CSV file, if it is not found out"
 HEADER_HELP = "whether the CSV file has one, if it is not found out"
 HIERARCHY_HELP = "hierarchy of one column: COLUMN=FILE, or a builder: COLUMN=prefix (repeatable)"
+DECIMAL_COMMA_HELP = "read numbers such as 3,5 as 3.5; they are published with a point"
 DUPLICATES_HELP = "a second column of the same name 'a' becomes 'a_2'"
 PRIORITY_HELP = "what to keep most: an order a,b,c (first matters most), or weights a=1,b=0.5"
 

@@ -52,6 +52,7 @@ class CsvSettings(BaseModel):
     quote: str | None = None
     header: bool | None = None
     rename_duplicates: bool | None = None
+    decimal_comma: bool | None = None
 
 
 class Job(BaseModel):

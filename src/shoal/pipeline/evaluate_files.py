@@ -12,7 +12,8 @@ import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.evaluation.attacks.second_opinion import python_problems
-from shoal.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_release, find_attributes
+from shoal.evaluation.evaluate import Evaluation, evaluate_release, find_attributes
+from shoal.evaluation.options import EvaluationOptions
 from shoal.evaluation.usefulness.clustering.comparison import compare_release
 from shoal.job.certified import certified_job, other_hierarchies
 from shoal.job.job import Job
