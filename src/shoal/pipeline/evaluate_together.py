@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, Problem
-from shoal.evaluation.evaluate import EvaluationOptions
+from shoal.evaluation.options import EvaluationOptions
 from shoal.pipeline.verify_together import common_columns
 from shoal.released.domain import Domain
 from shoal.tables.formats.csv.options import CsvOptions
