@@ -81,6 +81,9 @@ def anonymize(
         Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
     ] = None,
     person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="with --with: keep the classes of then (default), or search new ones")
+    ] = None,
     series: Annotated[Path | None, typer.Option(help="keeps track of all releases (JSON), instead of --with")] = None,
     new_values: Annotated[
         str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
@@ -161,6 +164,7 @@ def anonymize(
         "earlier": tuple(before or ()),
         "earlier_original": before_original,
         "person_key": options.names(person_key),
+        "strategy": strategy,
         "series": series,
         "new_values": new_values,
     }

@@ -112,6 +112,7 @@ class Job(BaseModel):
     earlier: tuple[Path, ...] = ()  # releases of the same people, the earliest first
     earlier_original: Path | None = None  # the table behind the last of them: it tells who is new
     person_key: tuple[str, ...] = ()  # columns that tell persons apart in this table and that one
+    strategy: Literal["keep", "search"] = "keep"  # with earlier releases: their classes, or new ones
     series: Path | None = None  # a file that keeps track of all releases, instead of naming them
     new_values: Literal["refuse", "root"] = "refuse"  # values that a hierarchy lacks: an error, or right below its root
 
