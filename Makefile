@@ -44,13 +44,16 @@ bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.flagship --effort default,high
 	$(BIN)/python -m benchmarks.flagship --effort default,high --records 1000000 --variants hier --k 10
 	$(BIN)/python -m benchmarks.other_tables
+	$(BIN)/python -m benchmarks.known_values
 
 scaling: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.scaling
 
 .PHONY: bench-scale
 bench-scale: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.scale --sizes 1000000,10000000 --local
+	$(BIN)/python -m benchmarks.scale --sizes 1000000,10000000 --local --spark
+	$(BIN)/python -m benchmarks.scale --sizes 100000000
+	$(BIN)/python -m benchmarks.sql
 
 experiments: $(VENV)/.dev
 	$(BIN)/python -m experiments.run
