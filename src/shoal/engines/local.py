@@ -120,12 +120,13 @@ def cluster_records(
 
         first = clustering
         clustering = suppress_outliers(table, first, requirement, suppression_limit, hidden)
-        if algorithm.searches_again() and requirement.size_only:
-            from shoal.engines.without_outliers import search_without_outliers
+        if algorithm.searches_again():
+            from shoal.engines.without_outliers import may_search_again, search_without_outliers
 
-            clustering = search_without_outliers(
-                table, requirement, algorithm, context, suppression_limit, hidden, first, clustering
-            )
+            if may_search_again(requirement):
+                clustering = search_without_outliers(
+                    table, requirement, algorithm, context, suppression_limit, hidden, first, clustering
+                )
     return clustering
 
 

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
+from shoal.encode.some_records import some_records
 from shoal.kernels.group_loss import group_losses
 from shoal.models.base import Requirement
+from shoal.models.feasible import impossible
 from shoal.models.k_anonymity import KAnonymity
 from shoal.progress import silent
+from shoal.safe_groups.repair import repair
 from shoal.safe_groups.suppress import Hidden, suppress_outliers
 
 
@@ -34,20 +37,35 @@ def search_without_outliers(
 ) -> Clustering:
     """`suppressed`, the clustering `first` without outliers, or one of a second search, whichever loses less.
 
-    Only for requirements on the size of groups: other models may need the records that are left out.
+    With models besides k those that are left must be able to hold them on their own: what is left out is exempt.
     """
     smaller = Requirement.of([KAnonymity(max(2, (requirement.k + 1) // 2))])
     leaving = suppress_outliers(table, first, smaller, limit).suppressed
     if leaving is None or not leaving.any() or table.records - int(leaving.sum()) < requirement.k:
         return suppressed
+    kept = _some_records(table, ~leaving) if requirement.size_only else some_records(table, np.flatnonzero(~leaving))
+    if not requirement.size_only and impossible(requirement, kept):
+        return suppressed
     quiet = replace(context, suppression_limit=0.0, wants_bound=False, progress=silent)
-    rest = algorithm.cluster(_some_records(table, ~leaving), requirement, quiet).groups
+    rest = _safe_groups(kept, requirement, algorithm, quiet)
     groups = np.full(table.records, int(rest.max()) + 1, dtype=np.int32)
     groups[~leaving] = rest
     found = replace(first, groups=groups, suppressed=leaving)
     if hidden is not None and int(hidden(found).sum()) > int(leaving.sum()):
         return suppressed  # some groups look like the suppressed records: leave that to the first way
     return found if total_loss(table, found) < total_loss(table, suppressed) else suppressed
+
+
+def may_search_again(requirement: Requirement) -> bool:
+    """Whether groups of some of the records are as safe as groups of all of them, if each of them is safe."""
+    return requirement.monotone and all(model.rules() is not None for model in requirement.models)
+
+
+def _safe_groups(
+    table: EncodedTable, requirement: Requirement, algorithm: Algorithm, context: Context
+) -> NDArray[np.int32]:
+    found = algorithm.cluster(table, requirement, context)
+    return found.groups if requirement.size_only else repair(table, found, requirement, context).groups
 
 
 def total_loss(table: EncodedTable, clustering: Clustering) -> float:

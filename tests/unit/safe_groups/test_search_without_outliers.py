@@ -18,10 +18,17 @@ def table(outliers: int, seed: int) -> pl.DataFrame:
     return pl.DataFrame({"age": ages, "zip": random.integers(0, 12, ages.shape[0]).astype(str)})
 
 
-def total(frame: pl.DataFrame, k: int, limit: float) -> tuple[float, float]:
+def total(frame: pl.DataFrame, k: int, limit: float, models: tuple[str, ...] = ()) -> tuple[float, float]:
     """Loss with suppressed records counted as 1, and its lower bound."""
     found = shoal.anonymize(
-        frame, quasi=["age", "zip"], scales={"zip": "category"}, k=k, suppression_limit=limit, effort="low"
+        frame,
+        quasi=["age", "zip"],
+        sensitive=["ill"] if "ill" in frame.columns else [],
+        scales={"zip": "category"},
+        k=k,
+        models=models,
+        suppression_limit=limit,
+        effort="low",
     )
     assert found.certificate["records"]["suppressed"] <= limit * frame.height
     assert found.certificate["passed"]
@@ -41,3 +48,30 @@ def test_outliers_are_suppressed_where_that_pays() -> None:
     """Four people far away in groups of 20: with them, two whole groups are released as wide as everything."""
     frame = table(outliers=4, seed=1)
     assert total(frame, 20, 0.05)[0] < 0.8 * total(frame, 20, 0.0)[0]
+
+
+def test_outliers_are_suppressed_under_models_too() -> None:
+    """The same four people where every group needs two illnesses, none above two thirds: the rest can hold that."""
+    frame = table(outliers=4, seed=1)
+    frame = frame.with_columns(ill=pl.Series(np.random.default_rng(2).choice(list("abc"), frame.height)))
+    models = ("l-diversity:ill:1.5",)
+    without, _ = total(frame, 20, 0.0, models)
+    assert total(frame, 20, 0.01, models)[0] <= without + 1e-12
+    loss, bound = total(frame, 20, 0.05, models)
+    assert bound <= loss < 0.8 * without
+
+
+def test_what_is_left_must_hold_the_models() -> None:
+    """Both rare illnesses are those of people far away: without them nothing is safe, so they stay."""
+    frame = table(outliers=2, seed=3)
+    ill = ["a"] * (frame.height - 2) + ["b", "c"]
+    found = shoal.anonymize(
+        frame.with_columns(ill=pl.Series(ill)),
+        quasi=["age", "zip"],
+        sensitive=["ill"],
+        k=20,
+        models=["distinct-l:ill:2"],
+        suppression_limit=0.05,
+        effort="low",
+    )
+    assert found.certificate["passed"]
