@@ -52,6 +52,7 @@ def anonymize(
     recoding: Recoding | Scheme = "range",
     recodings: Mapping[str, Recoding] | None = None,
     at_most: Mapping[str, int] | None = None,
+    round: Mapping[str, str | float] | None = None,
     suppressed: Literal["star", "drop"] = "star",
     seed: int = 0,
     threads: int | None = None,
@@ -77,7 +78,9 @@ def anonymize(
     maps columns to hierarchies (files, nested dicts, builders) or names a folder of files. `scales`, `orders` and
     `missing` say how columns are to be read, `priorities` (weights, or names in order) what to keep most, `recoding`
     and `recodings` how groups are released. `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of
-    the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. With `suppressed="drop"`
+    the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. `round` names the unit
+    at which the ranges of a column end (`{"birth": "month", "age": 5}`); dates and times have one that costs little,
+    unless it is "exact". With `suppressed="drop"`
     suppressed records are left out instead of released as `*`. `class_column` is a label to keep predictable; with
     `person`, k counts persons. The files `output`, `certificate`, `report` and `prices` (what proves the lower bound)
     are written if they are named; the rows of a file are sorted by their released values, unless `order` is "input",
@@ -123,6 +126,7 @@ def anonymize(
         recoding=recoding,
         recodings=recodings or {},
         at_most=dict(at_most or {}),
+        round=dict(round or {}),
         suppressed=suppressed,
         seed=seed,
         threads=threads,

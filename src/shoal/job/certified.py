@@ -16,12 +16,13 @@ from shoal.errors import Problem
 from shoal.job.job import Job, content_hash
 from shoal.job.plan import Plan
 from shoal.tables.distinct import text_codes
+from shoal.tables.rounding import EXACT
 from shoal.tables.scales import is_missing
 from shoal.tables.schema import Scale
 
 
 def certified_job(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, problems: list[Problem]) -> Job:
-    """The job with what the certificate tells about scales, orders and weights, where the job itself says nothing."""
+    """The job with what the certificate tells about scales, orders, units and weights, where the job itself says nothing."""
     columns: Mapping[str, Mapping[str, Any]] = certificate.get("columns", {})
     known = {name: told for name, told in columns.items() if name in job.quasi and name in original.columns}
     told_missing = certificate.get("job", {}).get("missing")
@@ -42,12 +43,14 @@ def certified_job(job: Job, certificate: Mapping[str, Any], original: pl.DataFra
                 orders[name] = order
         elif told.get("scale") in tuple(Scale):
             scales[name] = Scale(told["scale"])
+    units = {name: str(told.get("round", EXACT)) for name, told in known.items()}
     weights = {name: float(told["weight"]) for name, told in known.items() if told.get("weight", 1.0) != 1.0}
     return job.model_copy(
         update={
             "orders": {**orders, **job.orders},
             "scales": {**scales, **job.scales},
             "priorities": job.priorities or weights,
+            "round": {**units, **job.round},
         }
     )
 

@@ -175,6 +175,7 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
         ("priorities", job.priorities),
         ("recodings", job.recodings),
         ("at_most", job.at_most),
+        ("round", job.round),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ()),
         ("models", [*requirement.columns(), *class_columns] if requirement is not None else ()),
         ("columns to cluster on", described),
@@ -189,13 +190,14 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
 
 
 def _not_for_this_role(job: Job, known: list[str]) -> list[Problem]:
-    """Priorities, recodings and highest levels are for quasi-identifiers."""
+    """Priorities, recodings, highest levels and roundings are for quasi-identifiers."""
     return [
         Problem(reason, f"a {setting} names it, but it is no quasi-identifier", name, did_you_mean(name, job.quasi))
         for reason, setting, names in (
             ("bad-priority", "priority", job.priorities),
             ("bad-recoding", "recoding", job.recodings),
             ("bad-cap", "highest level", job.at_most),
+            ("bad-rounding", "rounding", job.round),
         )
         for name in dict.fromkeys(names)
         if name in known and name not in job.quasi

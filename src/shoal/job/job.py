@@ -88,6 +88,7 @@ class Job(BaseModel):
     recoding: Recoding | Scheme = "range"
     recodings: dict[str, Recoding] = Field(default_factory=dict)
     at_most: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)  # the highest level of each; 0: exact
+    round: dict[str, str] = Field(default_factory=dict)  # the unit of each column at which its ranges end, or 'exact'
     suppressed: Literal["star", "drop"] = "star"  # what becomes of suppressed records
     csv: CsvSettings = CsvSettings()
     order: Literal["released", "input"] = "released"  # of the rows of a file: by their values, or as they came
@@ -185,6 +186,14 @@ class Job(BaseModel):
             message = "give an order such as [age, sex] or weights such as {age: 1, sex: 0.5}, not a mix of both"
             raise PydanticCustomError("neither_form", message)
         return given
+
+    @field_validator("round", mode="before")
+    @classmethod
+    def _units_as_texts(cls, given: Any) -> Any:
+        """A width may be given as a number."""
+        if not isinstance(given, dict):
+            return given
+        return {name: str(unit) if _is_number(unit) else unit for name, unit in given.items()}
 
     @field_validator("memory", mode="before")
     @classmethod

@@ -20,6 +20,7 @@ from shoal.hierarchies.spec import make_hierarchy
 from shoal.job.checks import check_columns, hierarchy_specs
 from shoal.job.job import SCHEMES, Job, Recoding
 from shoal.job.kept import Finding, find_telling, telling_problems, unnamed_columns
+from shoal.job.rounding import plan_rounding
 from shoal.models.base import Requirement
 from shoal.models.k_map import KMap
 from shoal.released.domain import Domain, make_domains
@@ -41,6 +42,7 @@ class ColumnPlan:
     recoding: Recoding = "range"
     weight: float = 1.0
     at_most: int | None = None  # the highest level of the hierarchy to which values may be lifted; 0: not at all
+    rounding: str | None = None  # the unit at which its ranges end; None: at values
 
     @property
     def dropped(self) -> bool:
@@ -93,6 +95,10 @@ class Plan:
         return {column.name: column.at_most for column in self.quasi if column.at_most is not None}
 
     @property
+    def roundings(self) -> dict[str, str]:
+        return {column.name: column.rounding for column in self.quasi if column.rounding is not None}
+
+    @property
     def kept(self) -> list[str]:
         """Columns that are published as they are: neither sensitive nor the label, which is named for what it is."""
         kept = [column.name for column in self.columns if column.role is Role.INSENSITIVE]
@@ -124,6 +130,8 @@ def _public_column(column: ColumnPlan, domain: Domain) -> dict[str, Any]:
     shown: dict[str, Any] = {"scale": str(column.scale), "recoding": column.recoding, "weight": column.weight}
     if column.at_most is not None:
         shown["at_most"] = column.at_most
+    if column.rounding is not None:
+        shown["round"] = column.rounding
     if column.order is not None:
         rank_of = dict(zip(domain.values, domain.positions.tolist(), strict=True))
         shown["ranks"] = [int(rank_of[value]) for value in sorted(rank_of)]
@@ -201,7 +209,7 @@ def _plan_column(
     problems: list[Problem],
 ) -> ColumnPlan:
     """Scale and hierarchy are decided for the columns whose values matter."""
-    hierarchy, scale = None, Scale.CATEGORY
+    hierarchy, scale, rounding = None, Scale.CATEGORY, None
     if coded is not None:
         values = coded.values
         scale = _scale(job, values, problems)
@@ -213,6 +221,8 @@ def _plan_column(
                 )
             except InputError as error:
                 problems.extend(error.problems)
+        if role is Role.QUASI_IDENTIFYING:
+            rounding = plan_rounding(job, name, coded, scale, name in specs, problems)
     return ColumnPlan(
         name,
         role,
@@ -222,6 +232,7 @@ def _plan_column(
         job.column_recoding(name),
         weights.get(name, 1.0),
         job.caps().get(name),
+        rounding,
     )
 
 

@@ -123,7 +123,7 @@ def _counted_columns(draft: Draft) -> list[str]:
 
 
 def _known(counted: CountedRows) -> dict[str, CodedColumn]:
-    return {name: CodedColumn(values, counted.of(name)) for name, values in counted.values.items()}
+    return {name: CodedColumn(values, counted.of(name), counted.counts) for name, values in counted.values.items()}
 
 
 def _encode(draft: Draft, plan: Plan, counted: CountedRows, population: pl.DataFrame | None) -> CountedTable:
@@ -133,6 +133,7 @@ def _encode(draft: Draft, plan: Plan, counted: CountedRows, population: pl.DataF
         missing=plan.missing,
         weights=plan.weights,
         as_nodes=plan.as_nodes,
+        roundings=plan.roundings,
         model_columns=key_columns(draft.requirement, draft.algorithm),
         named_values=draft.requirement.named_values(),
     )

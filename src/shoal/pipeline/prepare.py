@@ -102,6 +102,7 @@ def _encode(draft: Draft, source: Source, plan: Plan) -> tuple[EncodedTable, Cod
         weights=plan.weights,
         as_nodes=plan.as_nodes,
         at_most=plan.at_most,
+        roundings=plan.roundings,
         model_columns=tuple(looked_at),
         named_values=requirement.named_values() if requirement is not None else (),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_model
 from shoal.pipeline.prices_file import PricesFile, load_prices
+from shoal.released.domain import Domain
+from shoal.released.ranges import parse_numbers
 from shoal.tables.formats.files import read_table
+from shoal.tables.rounding import outer_ends, outer_places
 from shoal.verification.bound import PricedColumn, check_prices
 
 
@@ -51,6 +55,9 @@ def verify_bound(
 
 def _columns(plan: Plan, frame: pl.DataFrame) -> list[PricedColumn]:
     domains = plan.domains(frame)
+    for column in plan.quasi:
+        if column.rounding is not None:
+            domains[column.name] = _in_units(domains[column.name], column.rounding)
     return [
         PricedColumn(
             domains[column.name],
@@ -60,6 +67,12 @@ def _columns(plan: Plan, frame: pl.DataFrame) -> list[PricedColumn]:
         )
         for column in plan.quasi
     ]
+
+
+def _in_units(domain: Domain, unit: str) -> Domain:
+    """The domain with every value where its unit begins: what a range of whole units costs at least."""
+    ends = outer_ends(pl.Series(domain.values, dtype=pl.String), domain.scale, unit)
+    return replace(domain, positions=outer_places(parse_numbers(ends.low, domain.scale), domain.positions))
 
 
 def _with_recodings(job: Job, told: Mapping[str, Any]) -> Job:
