@@ -58,6 +58,8 @@ def anonymize(
     threads: int | None = None,
     output: str | Path | None = None,
     certificate: str | Path | None = None,
+    public_certificate: str | Path | None = None,
+    sign: str | Path | None = None,
     report: str | Path | None = None,
     prices: str | Path | None = None,
     order: Literal["released", "input"] = "released",
@@ -80,12 +82,12 @@ def anonymize(
     and `recodings` how groups are released. `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of
     the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. `round` names the unit
     at which the ranges of a column end (`{"birth": "month", "age": 5}`); dates and times have one that costs little,
-    unless it is "exact". With `suppressed="drop"`
-    suppressed records are left out instead of released as `*`. `class_column` is a label to keep predictable; with
-    `person`, k counts persons. The files `output`, `certificate`, `report` and `prices` (what proves the lower bound)
-    are written if they are named; the rows of a file are sorted by their released values, unless `order` is "input",
-    and `key` is a private file that tells which is which. `watch` is progress, trace and the wish to stop in one
-    object.
+    unless it is "exact". With `suppressed="drop"` suppressed records are left out instead of released as `*`.
+    `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`,
+    `report` and `prices` (what proves the lower bound) are written if they are named; the rows of a file are sorted by
+    their released values, unless `order` is "input", and `key` is a private file that tells which is which.
+    `public_certificate` is the part of the certificate that may be published, `sign` a private key (Ed25519, PEM) that
+    signs both. `watch` is progress, trace and the wish to stop in one object.
 
     `earlier` are frames of releases of the same people, the earliest first: the new one is made so that all of them
     hold together (docs/several_releases.md). `earlier_original`, the frame behind the last of them, tells who is new;
@@ -132,6 +134,8 @@ def anonymize(
         threads=threads,
         output=output,
         certificate=certificate,
+        public_certificate=public_certificate,
+        sign=sign,
         report=report,
         prices=prices,
         order=order,

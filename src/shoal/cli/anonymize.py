@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
+from shoal.cli.losses import loss_rows_beside, print_losses
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
 from shoal.cli.quick import load_compiler, read_early
 from shoal.cli.together import print_together
@@ -85,6 +86,8 @@ def anonymize(
         str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
     ] = None,
     certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
+    public_certificate: Annotated[Path | None, typer.Option(help=options.PUBLIC_CERTIFICATE_HELP)] = None,
+    sign: Annotated[Path | None, typer.Option(help=options.SIGN_HELP, metavar="KEY")] = None,
     report: Annotated[Path | None, typer.Option(help="where the report goes (HTML)")] = None,
     prices: Annotated[Path | None, typer.Option(help="where the proof of the lower bound goes (npz)")] = None,
     order: Annotated[str | None, typer.Option(help=options.ORDER_HELP)] = None,
@@ -153,6 +156,8 @@ def anonymize(
         "seed": options.whole_number(seed, "--seed", problems),
         "threads": options.whole_number(threads, "--threads", problems),
         "certificate": certificate,
+        "public_certificate": public_certificate,
+        "sign": sign,
         "report": report,
         "prices": prices,
         "order": order,
@@ -237,16 +242,12 @@ def print_result(result: Result, output: object) -> None:
             ("Groups of records that look the same", f"{certificate['classes']:,}"),
             ("Smallest group (k reached)", "-" if smallest is None else f"{smallest:,}"),
             ("Information lost (GCP, 0 to 1)", f"{result.metrics['gcp']:.4f}"),
+            *loss_rows_beside(result.metrics),
             *_bound_rows(result),
         ],
         right=(1,),
     )
-    print_table(
-        "Information lost per attribute (0: exact, 1: nothing left)",
-        ("attribute", "loss"),
-        [(name, f"{values['gcp']:.4f}") for name, values in result.per_attribute.items()],
-        right=(1,),
-    )
+    print_losses("Information lost per attribute (0: exact, 1: nothing left)", result.per_attribute)
     print_table(
         "Chance that somebody who knows a person's attributes finds the record",
         ("", "before", "after"),

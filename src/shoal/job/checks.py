@@ -57,6 +57,9 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
 def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
     """What speaks against the places and the format of the outputs."""
     problems = check_outputs(job.outputs(), input_files(job, requirement))
+    if job.public_certificate is not None and job.certificate is None:
+        message = "a public certificate is part of a certificate of the holder, which keeps its salt, but none is named"
+        problems.append(Problem("no-certificate", message, hint="--certificate certificate.json"))
     for path in (job.output, job.key):
         try:
             if isinstance(path, Path):
@@ -87,7 +90,7 @@ def _database_problems(job: Job) -> list[Problem]:
 def input_files(job: Job, requirement: Requirement | None) -> list[Path]:
     """Every file that the job reads: the table, the population, and the hierarchies that are files."""
     trees = [Path(spec) for spec in hierarchy_specs(job, requirement, []).values() if isinstance(spec, str | Path)]
-    others = (job.input, job.query, job.population, job.earlier_original, job.series, *job.earlier)
+    others = (job.input, job.query, job.sign, job.population, job.earlier_original, job.series, *job.earlier)
     return [path for path in (*others, *trees) if isinstance(path, Path)]
 
 

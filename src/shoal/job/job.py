@@ -37,7 +37,7 @@ Scheme = Literal["full-domain", "subtree", "sibling"]  # recodings that release 
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 PLACES = (
     *("input", "query", "output", "population", "certificate"),
-    *("report", "prices", "key", "earlier_original", "series"),
+    *("report", "prices", "key", "earlier_original", "series", "public_certificate", "sign"),
 )
 NOT_PART_OF_THE_RESULT = {*PLACES, "earlier", "replace", "threads"}
 HOW_IT_IS_DONE = {"engine", "memory"}  # who holds the records changes no cell
@@ -97,6 +97,8 @@ class Job(BaseModel):
     seed: int = Field(default=0, ge=0, lt=2**63)
     threads: int | None = Field(default=None, ge=1, le=4096)
     certificate: Path | None = None
+    public_certificate: Path | None = None  # without what lets a guess of the table be confirmed
+    sign: Path | None = None  # a private key (Ed25519, PEM) with which certificates are signed
     report: Path | None = None
     prices: Path | None = None  # what proves the lower bound
     key: Path | None = None  # which row of the input became which row of the file: for the holder alone
@@ -219,7 +221,7 @@ class Job(BaseModel):
 
     def outputs(self) -> tuple[Path, ...]:
         """Every file that the job writes."""
-        named = (self.output, self.certificate, self.report, self.prices, self.key)
+        named = (self.output, self.certificate, self.public_certificate, self.report, self.prices, self.key)
         return tuple(path for path in named if isinstance(path, Path))
 
     def csv_options(self) -> CsvOptions:

@@ -31,6 +31,7 @@ from shoal.pipeline.counted_release import CountedInput, publish_counted
 from shoal.pipeline.prepare import tried
 from shoal.pipeline.purpose import threads_of
 from shoal.pipeline.result import Result
+from shoal.pipeline.signature import key_problems
 from shoal.pipeline.sources import read_population
 from shoal.progress import Progress, Watch
 from shoal.recode.plan import make_release_plan
@@ -75,7 +76,7 @@ def release_by(draft: Draft, engine: Engine, watch: Watch) -> Result:
 
 def prepare_counted(draft: Draft, engine: Engine, watch: Watch) -> CountedInput:
     """What can be told from the names of the columns is told before the records are read; then all other problems."""
-    problems = list(draft.problems)
+    problems = [*draft.problems, *key_problems(draft.job.sign)]
     with watch.stage("read"):
         facts = tried(problems, engine.facts)
         population = tried(problems, lambda: read_population(draft.job))
