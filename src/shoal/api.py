@@ -44,6 +44,8 @@ def anonymize(
     scales: Mapping[str, Scale | str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
     missing: Sequence[str] | str = (),
+    date_formats: Mapping[str, str] | None = None,
+    decimal_comma: Sequence[str] | str = (),
     algorithm: str | Algorithm = "shoal",
     parameters: Mapping[str, Any] | None = None,
     effort: str | float | None = None,
@@ -78,7 +80,8 @@ def anonymize(
     `drop_rest=True`. A kept column that tells who somebody is has to be named in `allow` too. The index of a pandas
     frame is not released. `models` may be objects (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies`
     maps columns to hierarchies (files, nested dicts, builders) or names a folder of files. `scales`, `orders` and
-    `missing` say how columns are to be read, `priorities` (weights, or names in order) what to keep most, `recoding`
+    `missing` say how columns are to be read, `date_formats` (`{"birth": "%m/%d/%Y"}`) and `decimal_comma` how texts of
+    dates and numbers are written, `priorities` (weights, or names in order) what to keep most, `recoding`
     and `recodings` how groups are released. `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of
     the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. `round` names the unit
     at which the ranges of a column end (`{"birth": "month", "age": 5}`); dates and times have one that costs little,
@@ -120,6 +123,8 @@ def anonymize(
         scales=scales or {},
         orders={**_orders_of(frame, (*as_tuple(quasi), *as_tuple(sensitive)), scales, hierarchies), **(orders or {})},
         missing=missing if missing is None else as_tuple(missing),
+        date_formats=dict(date_formats or {}),
+        decimal_comma=as_tuple(decimal_comma),
         algorithm=name,
         parameters=its_parameters,
         effort=effort,

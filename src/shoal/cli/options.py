@@ -115,6 +115,8 @@ ORDER_HELP = "of the rows: released (by their released values) or input (gives a
 KEY_HELP = "where the private key goes: which row of the input became which row of the release"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
+DATE_FORMAT_HELP = "how the dates of a column are written: birth=%m/%d/%Y (repeatable); released as yyyy-mm-dd"
+DECIMAL_COMMA_HELP = "columns of numbers with a decimal comma; released with a point"
 CSV_HELP = "of the CSV file, if it is not found out"
 HEADER_HELP = "whether the CSV file has one, if it is not found out"
 HIERARCHY_HELP = "hierarchy of one column: COLUMN=FILE, or a builder: COLUMN=prefix (repeatable)"

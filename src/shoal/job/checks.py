@@ -26,6 +26,7 @@ from shoal.tables.formats.atomic import check_outputs
 from shoal.tables.formats.files import Format, format_of, format_to_write
 from shoal.tables.formats.sql.address import SqlAddress
 from shoal.tables.schema import Scale
+from shoal.tables.stated_forms import format_problem
 from shoal.tables.types import has_text
 
 
@@ -41,6 +42,11 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
     for name, times in Counter(list(job.priorities)).items():
         if times > 1:
             problems.append(Problem("bad-priority", "the priority order names it twice", name))
+    for name, form in job.date_formats.items():
+        if format_problem(form):
+            problems.append(Problem("bad-form", format_problem(form), name))
+        if name in job.decimal_comma:
+            problems.append(Problem("bad-form", "it has either dates or numbers with a decimal comma", name))
     problems += _output_problems(job, requirement)
     problems += engine_problems(job, algorithm)
     if requirement is not None:
@@ -177,6 +183,8 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
         ("orders", job.orders),
         ("priorities", job.priorities),
         ("recodings", job.recodings),
+        ("date_formats", job.date_formats),
+        ("decimal_comma", job.decimal_comma),
         ("at_most", job.at_most),
         ("round", job.round),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ()),

@@ -66,6 +66,9 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
     if job.caps() or job.recoding in SCHEMES or job.suppressed == "drop":
         message = f"{engine} knows no highest levels, recodings that are the same everywhere, or dropped records"
         problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
+    if job.date_formats or job.decimal_comma:
+        message = f"{engine} reads dates and numbers in the usual form only"
+        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
     if job.key is not None:
         message = f"{engine} writes no key: there is a line for every record"
         problems.append(Problem("cannot-stream", message, hint="leave it out, or use the engine 'local'"))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -80,6 +81,8 @@ class Job(BaseModel):
     scales: dict[str, Scale] = Field(default_factory=dict)
     orders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    date_formats: dict[str, str] = Field(default_factory=dict)  # how the dates of a column of texts are written
+    decimal_comma: tuple[str, ...] = ()  # columns of texts that are numbers with a decimal comma
     algorithm: str = "shoal"
     parameters: dict[str, Any] = Field(default_factory=dict)
     effort: str | float | None = None
@@ -306,9 +309,10 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def memory_bytes(text: str) -> int | None:
-    """`500MB`, `4GB` or a number of bytes; None if it is none of them."""
+    """`500MB`, `4GB` or a number of bytes; None if it is none of them, or more than any machine has."""
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
-    return None if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
+    size = float(found[1]) * _UNITS[found[2].upper()] if found is not None else math.inf
+    return int(size) if size < 2.0**63 else None
 
 
 def content_hash(content: Any) -> str:

@@ -18,6 +18,7 @@ from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.job.checks import check_columns, hierarchy_specs
+from shoal.job.doubts import doubtful, taken_for_categories
 from shoal.job.job import SCHEMES, Job, Recoding
 from shoal.job.kept import Finding, find_telling, telling_problems, unnamed_columns
 from shoal.job.rounding import plan_rounding
@@ -65,6 +66,7 @@ class Plan:
     scheme: str = "local"  # or full-domain, subtree, sibling: values are released the same way everywhere
     label: str | None = None  # the column to be kept predictable
     telling: Mapping[str, Sequence[Finding]] = field(default_factory=dict)  # what speaks against columns kept knowingly
+    notes: tuple[str, ...] = ()  # what looks like a mistake, and is done all the same
 
     @property
     def quasi(self) -> tuple[ColumnPlan, ...]:
@@ -172,7 +174,8 @@ def make_plan(
     if requirement is not None:
         telling = _telling(plan, frame, requirement.k, kept_facts)
         problems += telling_problems(telling, job.allow)
-        plan = replace(plan, telling=telling)
+        problems += taken_for_categories(job, plan.columns, coded)
+        plan = replace(plan, telling=telling, notes=doubtful(job, plan.columns, coded))
     if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
         problems += _not_for_k_map(plan)
     if problems:

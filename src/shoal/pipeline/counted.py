@@ -7,7 +7,6 @@ gives the same cells, whoever holds them.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +35,7 @@ from shoal.pipeline.sources import read_population
 from shoal.progress import Progress, Watch
 from shoal.recode.plan import make_release_plan
 from shoal.tables.distinct import CodedColumn
+from shoal.tables.formats.scratch import scratch_folder
 
 
 def make_counted_release(draft: Draft, watch: Watch) -> Result:
@@ -47,8 +47,8 @@ def make_counted_release(draft: Draft, watch: Watch) -> Result:
         raise InputError(dict.fromkeys(draft.problems))
     assert isinstance(draft.job.input, Path)  # what is no file was told before
     assert isinstance(draft.job.output, Path)
-    with tempfile.TemporaryDirectory(dir=draft.job.output.resolve().parent, prefix=".shoal-") as scratch:
-        engine = StreamEngine(draft.job.input, draft.job.csv_options(), Path(scratch), most_distinct_rows(draft.job))
+    with scratch_folder(draft.job.output.resolve().parent) as scratch:
+        engine = StreamEngine(draft.job.input, draft.job.csv_options(), scratch, most_distinct_rows(draft.job))
         return release_by(draft, engine, watch)
 
 

@@ -191,7 +191,7 @@ def _result(
         missing_cells=dict(prepared.encoded.codebook.missing_cells),
         loss=losses.summary,
         class_based=prepared.algorithm.class_based,
-        notes=told_notes(deals.clustering, job, place),
+        notes=told_notes(deals.clustering, job, place, plan),
         csv=csv_form(prepared.engine.like, place),
         database={},
     )

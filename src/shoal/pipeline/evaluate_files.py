@@ -19,6 +19,7 @@ from shoal.job.job import Job
 from shoal.job.plan import Plan, make_plan
 from shoal.pipeline.certificate import load_certificate
 from shoal.pipeline.row_match import NEEDS_KEY, rows_belong_together, with_original_rows
+from shoal.pipeline.sources import as_stated
 from shoal.progress import ProgressCallback, silent
 from shoal.released.domain import Domain, make_domains
 from shoal.tables.formats.csv.options import CsvOptions
@@ -68,7 +69,8 @@ def evaluate_files(
         frames[name] = None
         if path is not None:
             try:
-                frames[name] = read_table(path, _release_form(csv, certificate) if name == "release" else csv).frame
+                read = read_table(path, _release_form(csv, certificate) if name == "release" else csv).frame
+                frames[name] = read if name == "release" else as_stated(read, job)
             except InputError as error:
                 problems += error.problems
     first, second = frames["original"], frames["release"]

@@ -17,6 +17,7 @@ from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_model
 from shoal.pipeline.prices_file import PricesFile, load_prices
+from shoal.pipeline.sources import as_stated
 from shoal.released.domain import Domain
 from shoal.released.ranges import parse_numbers
 from shoal.tables.formats.files import read_table
@@ -37,7 +38,8 @@ def verify_bound(
     file = load_prices(prices)
     table = read_table(original, job.csv_options())
     job = _with_recodings(certified_job(job, told, table.frame, problems), told)
-    plan = make_plan(job, table.frame)
+    frame = as_stated(table.frame, job)
+    plan = make_plan(job, frame)
     problems += other_hierarchies(plan, told)
     if len(file.prices) != table.frame.height:
         message = f"there are {len(file.prices)} prices for {table.frame.height} records of the original"
@@ -47,9 +49,7 @@ def verify_bound(
     reason = _not_what_was_asked(file, job, told)
     if reason:
         return {"bound": 0.0, "holds": False, "reason": reason, "k": file.k}
-    found = check_prices(
-        _columns(plan, table.frame), file.prices, file.k, suppression=file.suppression, rungs=file.rungs
-    )
+    found = check_prices(_columns(plan, frame), file.prices, file.k, suppression=file.suppression, rungs=file.rungs)
     return {**found.as_dict(), "k": file.k, "notes": _notes(found.bound, told)}
 
 

@@ -133,8 +133,9 @@ def _ends_of_moments(moments: Moments, unit: str) -> OuterEnds:
 
 def _ends_of_numbers(numbers: FloatArray, width: Decimal, whole: bool) -> OuterEnds:
     """Floats find the unit, decimals write its ends; a value next to an end is looked at again."""
-    steps = np.floor(numbers / float(width))
-    if len(numbers) and max(np.abs(steps).max(), np.abs(numbers).max() if whole else 0.0) >= EXACT_BELOW / 2:
+    with np.errstate(over="ignore"):
+        steps = np.floor(numbers / float(width))
+    if len(numbers) and not max(np.abs(steps).max(), np.abs(numbers).max() if whole else 0.0) < EXACT_BELOW / 2:
         raise ValueError("the numbers are too large for this unit")
     for _ in range(2):
         units, place = np.unique(steps.astype(np.int64), return_inverse=True)

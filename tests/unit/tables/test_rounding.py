@@ -108,3 +108,5 @@ def test_wrong_units() -> None:
         assert unit_problem(unit, Scale.DECIMAL)
     with pytest.raises(ValueError, match="too large"):
         outer_ends(pl.Series([2**60]), Scale.INTEGER, "5")
+    with pytest.raises(ValueError, match="too large"):
+        outer_ends(pl.Series([1.7e308]), Scale.DECIMAL, "0.1")
