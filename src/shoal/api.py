@@ -12,7 +12,7 @@ from shoal.cluster_release.publish import publish_for_clustering as publish_for_
 from shoal.errors import InputError, Problem
 from shoal.job.job import Job, Recoding, Scheme, as_tuple
 from shoal.models.base import Model
-from shoal.pipeline.earlier import keep_classes
+from shoal.pipeline.earlier import after
 from shoal.pipeline.result import Result
 from shoal.pipeline.run import run as run
 from shoal.pipeline.run import run_frame
@@ -22,6 +22,7 @@ from shoal.tables.schema import Role, Scale
 
 if TYPE_CHECKING:
     from shoal.evaluation.evaluate import Evaluation
+    from shoal.reports.frontier import Comparison
 
 
 def anonymize(
@@ -45,7 +46,6 @@ def anonymize(
     orders: Mapping[str, Sequence[str]] | None = None,
     missing: Sequence[str] | str = (),
     date_formats: Mapping[str, str] | None = None,
-    decimal_comma: Sequence[str] | str = (),
     algorithm: str | Algorithm = "shoal",
     parameters: Mapping[str, Any] | None = None,
     effort: str | float | None = None,
@@ -69,6 +69,7 @@ def anonymize(
     earlier: Sequence[Any] = (),
     earlier_original: Any = None,
     person_key: Sequence[str] | str = (),
+    strategy: Literal["keep", "search"] = "keep",
     new_values: Literal["refuse", "root"] = "refuse",
     progress: ProgressCallback = silent,
     watch: Watch | None = None,
@@ -80,8 +81,8 @@ def anonymize(
     `drop_rest=True`. A kept column that tells who somebody is has to be named in `allow` too. The index of a pandas
     frame is not released. `models` may be objects (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies`
     maps columns to hierarchies (files, nested dicts, builders) or names a folder of files. `scales`, `orders` and
-    `missing` say how columns are to be read, `date_formats` (`{"birth": "%m/%d/%Y"}`) and `decimal_comma` how texts of
-    dates and numbers are written, `priorities` (weights, or names in order) what to keep most, `recoding`
+    `missing` say how columns are to be read, `date_formats` (`{"birth": "%m/%d/%Y"}`) how texts of
+    dates are written, `priorities` (weights, or names in order) what to keep most, `recoding`
     and `recodings` how groups are released. `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of
     the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. `round` names the unit
     at which the ranges of a column end (`{"birth": "month", "age": 5}`); dates and times have one that costs little,
@@ -94,8 +95,8 @@ def anonymize(
 
     `earlier` are frames of releases of the same people, the earliest first: the new one is made so that all of them
     hold together (docs/several_releases.md). `earlier_original`, the frame behind the last of them, tells who is new;
-    `person_key` are columns that tell persons apart in both. `new_values="root"` puts values that a hierarchy lacks
-    right below its root.
+    `person_key` are columns that tell persons apart in both. `strategy="search"` finds new classes for everybody that
+    hold with the earlier ones. `new_values="root"` puts values that a hierarchy lacks right below its root.
 
     The result's `release` is the kind of frame that came in, in the same row order; the input is untouched.
     """
@@ -124,7 +125,6 @@ def anonymize(
         orders={**_orders_of(frame, (*as_tuple(quasi), *as_tuple(sensitive)), scales, hierarchies), **(orders or {})},
         missing=missing if missing is None else as_tuple(missing),
         date_formats=dict(date_formats or {}),
-        decimal_comma=as_tuple(decimal_comma),
         algorithm=name,
         parameters=its_parameters,
         effort=effort,
@@ -146,10 +146,11 @@ def anonymize(
         order=order,
         key=key,
         person_key=as_tuple(person_key),
+        strategy=strategy,
         new_values=new_values,
     )
     objects = tuple(model for model in given if isinstance(model, Model))
-    purpose = keep_classes(earlier, earlier_original, job.person_key) if len(earlier) else None
+    purpose = after(earlier, earlier_original, job.person_key, strategy) if len(earlier) else None
     return run_frame(job, frame, models=objects, watch=watch or Watch(progress), purpose=purpose)
 
 
@@ -195,7 +196,7 @@ def evaluate(
     `quasi` every common column that differs is a quasi-identifier. `beta` is the exponent of the height weights of
     distortion.
     """
-    from shoal.evaluation.evaluate import PARTS, EvaluationOptions
+    from shoal.evaluation.options import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import evaluate_frames
 
     job = Job.make(
@@ -279,8 +280,9 @@ def compare(
     results: str | Path | None = None,
     processes: int = 1,
     progress: ProgressCallback = silent,
-) -> list[dict[str, Any]]:
-    """Algorithms side by side on the input file of a job: loss, risk, time and memory, one record for every run.
+) -> Comparison:
+    """Algorithms side by side on the input file of a job: loss, risk, time and memory, one record for every run. A list
+    of records, which notebooks draw.
 
     `results` is a file that keeps finished runs, so that an interrupted comparison goes on where it stopped.
     """

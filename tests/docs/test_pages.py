@@ -59,6 +59,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+def test_every_python_block_of_notebooks_runs() -> None:
+    page = (ROOT / "docs" / "howto" / "notebooks.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(compile(block, "notebooks.md", "exec"), {})
+
+
 def test_the_reference_names_everything(make_docs: ModuleType) -> None:
     import shoal
     from shoal.cli.main import _FILES
@@ -86,3 +92,16 @@ def test_the_page_about_certificates_names_every_field() -> None:
     result = shoal.anonymize(frame, quasi=["a"], sensitive=["b"], k=2, algorithm="mondrian")
     page = (ROOT / "docs" / "reference" / "certificate.md").read_text(encoding="utf-8")
     assert [name for name in result.certificate if f"`{name}`" not in page] == []
+
+
+def test_the_examples_of_the_architecture_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shoal.verification import check
+
+    monkeypatch.setattr(check, "_VERDICTS", dict(check._VERDICTS))
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert len(blocks) >= 3
+    for block in blocks:
+        module = ModuleType("example")
+        monkeypatch.setitem(sys.modules, "example", module)  # dataclasses look for the module of their class
+        exec(compile(block, "architecture.md", "exec"), module.__dict__)

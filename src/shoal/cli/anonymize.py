@@ -57,7 +57,6 @@ def anonymize(
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     date_format: Annotated[list[str] | None, typer.Option(help=options.DATE_FORMAT_HELP)] = None,
-    decimal_comma: Annotated[str | None, typer.Option(help=options.DECIMAL_COMMA_HELP, metavar="A,B")] = None,
     recoding: Annotated[str | None, typer.Option(help=options.RECODING_HELP)] = None,
     recode: Annotated[list[str] | None, typer.Option(help="recoding of single columns: age=nodes")] = None,
     at_most: Annotated[list[str] | None, typer.Option(help=options.AT_MOST_HELP)] = None,
@@ -70,7 +69,9 @@ def anonymize(
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
     rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
+    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     engine: Annotated[str | None, typer.Option(help=options.ENGINE_HELP)] = None,
+    spark_master: Annotated[str | None, typer.Option(metavar="URL", help=options.SPARK_HELP)] = None,
     memory: Annotated[str | None, typer.Option(help=options.MEMORY_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
     threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
@@ -83,6 +84,9 @@ def anonymize(
         Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
     ] = None,
     person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="with --with: keep the classes of then (default), or search new ones")
+    ] = None,
     series: Annotated[Path | None, typer.Option(help="keeps track of all releases (JSON), instead of --with")] = None,
     new_values: Annotated[
         str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
@@ -104,8 +108,8 @@ def anonymize(
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
-    csv["rename_duplicates"] = rename_duplicates or None
-    early = data if job is None and engine in (None, "auto", "local") else None
+    csv |= {"rename_duplicates": rename_duplicates or None, "decimal_comma": decimal_comma or None}
+    early = data if job is None and spark_master is None and engine in (None, "auto", "local") else None
     reading = read_early(early, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
     from shoal.job.draft import resolve
     from shoal.job.engine import settle_engine
@@ -147,7 +151,6 @@ def anonymize(
         "scales": options.pairs(scale, "--scale", problems),
         "missing": tuple(missing or ()),
         "date_formats": options.pairs(date_format, "--date-format", problems),
-        "decimal_comma": options.names(decimal_comma),
         "recoding": recoding,
         "recodings": options.pairs(recode, "--recode", problems),
         "at_most": options.levels(at_most, problems),
@@ -155,7 +158,8 @@ def anonymize(
         "suppressed": suppressed,
         "suppression_limit": options.decimal_number(suppression_limit, "--suppression-limit", problems),
         "csv": {name: value for name, value in csv.items() if value is not None},
-        "engine": engine,
+        "engine": engine if engine is not None or spark_master is None else "spark",
+        "spark": {"master": spark_master} if spark_master is not None else None,
         "memory": memory,
         "seed": options.whole_number(seed, "--seed", problems),
         "threads": options.whole_number(threads, "--threads", problems),
@@ -169,6 +173,7 @@ def anonymize(
         "earlier": tuple(before or ()),
         "earlier_original": before_original,
         "person_key": options.names(person_key),
+        "strategy": strategy,
         "series": series,
         "new_values": new_values,
     }

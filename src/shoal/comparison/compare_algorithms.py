@@ -29,6 +29,7 @@ from shoal.models.registry import parse_models
 from shoal.pipeline.certificate import job_hash
 from shoal.pipeline.run import check, run
 from shoal.progress import ProgressCallback, silent
+from shoal.reports.frontier import Comparison
 from shoal.tables.formats.files import read_table, sha256_of_file
 
 USEFULNESS_PARTS: tuple[str, ...] = ("risk", "queries", "models")
@@ -103,7 +104,8 @@ def not_by_classes(job: Job, algorithms: Sequence[str]) -> list[str]:
 
 
 def _usefulness(job: Job, result: Any, seconds: float) -> Record:
-    from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+    from shoal.evaluation.evaluate import evaluate_release
+    from shoal.evaluation.options import EvaluationOptions
 
     assert job.input is not None
     original = read_table(job.input, job.csv_options()).frame
@@ -127,7 +129,7 @@ def compare_algorithms(
     processes: int = 1,
     progress: ProgressCallback = silent,
     earlier: Sequence[Problem] = (),
-) -> list[Record]:
+) -> Comparison:
     """Every algorithm with every k. Problems of the job are raised before any run; a run that fails says why.
 
     `earlier` are problems the caller has already found; they are raised together with all others.

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-LARGEST_KEY = 2**62
+from shoal.kernels.mixed_radix import row_keys
 
 
 def collapse_rows(
@@ -22,17 +22,7 @@ def collapse_rows(
     Costs one sort of n integers (a few where it overflows) and about 40 bytes per record at its peak.
     """
     records = columns[0].shape[0]
-    key = np.zeros(records, dtype=np.int64)
-    span = 1
-    for codes, size in zip(columns, sizes, strict=True):
-        size = max(1, size)
-        if span * size >= LARGEST_KEY:
-            distinct, key = np.unique(key, return_inverse=True)
-            span = max(1, distinct.shape[0])
-            del distinct
-        key *= size
-        key += codes
-        span *= size
+    key = row_keys(records, zip(columns, sizes, strict=True))
     order = pl.Series(key).arg_sort().to_numpy()  # on all threads
     key = key[order]
     begins = np.ones(records, dtype=np.bool_)  # where the sorted records begin another row

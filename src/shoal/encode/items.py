@@ -8,6 +8,7 @@ times or more is one heavy item and lends nothing: there the steps are better sp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,16 +63,7 @@ def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size
     """Lay out the items of a table."""
     layers = [layer for number, one in enumerate(table.attributes) for layer in _layers(number, one)]
     intervals = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
-    features = np.empty((table.rows, len(layers)), dtype=np.int32)
-    steps: list[FloatArray] = []
-    used = 0
-    for column, layer in enumerate(layers):
-        features[:, column] = layer.feature_of_code[table.codes[layer.attribute]] + used
-        count = int(layer.feature_of_code.max()) + 1
-        step = np.zeros(count)
-        step[layer.feature_of_code] = layer.step_of_code
-        steps.append(step)
-        used += count
+    features, steps = _features(table, layers)
     numbers = np.empty((table.rows, len(intervals)))
     for column, number in enumerate(intervals):
         numbers[:, column] = table.attributes[number].positions[table.codes[number]]
@@ -93,6 +85,21 @@ def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size
         safety=safety,
         item_record=None if safety is None else stable_order(table.row_of_record, table.rows),
     )
+
+
+def _features(table: EncodedTable, layers: Sequence[Layer]) -> tuple[IntegerArray, list[FloatArray]]:
+    """(rows, layers) the feature of every row in every layer, numbered through, and per layer the steps of its own."""
+    features = np.empty((table.rows, len(layers)), dtype=np.int32)
+    steps: list[FloatArray] = []
+    used = 0
+    for column, layer in enumerate(layers):
+        features[:, column] = layer.feature_of_code[table.codes[layer.attribute]] + used
+        count = int(layer.feature_of_code.max()) + 1
+        step = np.zeros(count)
+        step[layer.feature_of_code] = layer.step_of_code
+        steps.append(step)
+        used += count
+    return features, steps
 
 
 def _layers(number: int, attribute: EncodedAttribute) -> list[Layer]:
@@ -144,7 +151,7 @@ def record_groups(problem: SearchProblem, item_group: IntegerArray, row_of_recor
 
 def renumber(group: IntegerArray) -> IntegerArray:
     """The same groups with the numbers 0, 1, ... and no gaps."""
-    present = np.zeros(int(group.max()) + 1, dtype=np.int32)
+    present = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int32)
     present[group] = 1
     return np.asarray((np.cumsum(present, dtype=np.int32) - 1)[group], dtype=np.int32)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encode.collapse import LARGEST_KEY
 from shoal.encode.encoded_table import IntegerArray
+from shoal.kernels.mixed_radix import LARGEST_KEY
 
 
 class KeyIndex:

@@ -45,8 +45,6 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
     for name, form in job.date_formats.items():
         if format_problem(form):
             problems.append(Problem("bad-form", format_problem(form), name))
-        if name in job.decimal_comma:
-            problems.append(Problem("bad-form", "it has either dates or numbers with a decimal comma", name))
     problems += _output_problems(job, requirement)
     problems += engine_problems(job, algorithm)
     if requirement is not None:
@@ -62,11 +60,13 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
 
 def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
     """What speaks against the places and the format of the outputs."""
-    problems = check_outputs(job.outputs(), input_files(job, requirement))
+    into_folder = job.engine == "spark"  # what speaks against that folder is told by whoever knows the engine
+    outputs = [path for path in job.outputs() if not (into_folder and path == job.output)]
+    problems = check_outputs(outputs, input_files(job, requirement))
     if job.public_certificate is not None and job.certificate is None:
         message = "a public certificate is part of a certificate of the holder, which keeps its salt, but none is named"
         problems.append(Problem("no-certificate", message, hint="--certificate certificate.json"))
-    for path in (job.output, job.key):
+    for path in (None if into_folder else job.output, job.key):
         try:
             if isinstance(path, Path):
                 format_to_write(path)
@@ -87,8 +87,8 @@ def _database_problems(job: Job) -> list[Problem]:
     if job.query is not None and not isinstance(job.input, SqlAddress):
         hint = "name the database, e.g. postgresql://host/database"
         problems.append(Problem("query-without-database", "a query is given, but the input is no database", hint=hint))
-    if job.replace and not isinstance(job.output, SqlAddress):
-        message = "'replace' is about tables of databases; the output is none"
+    if job.replace and not isinstance(job.output, SqlAddress) and job.engine != "spark":
+        message = "'replace' is about tables of databases and folders; the output is none"
         problems.append(Problem("replace-without-database", message, hint="leave it out: files are replaced anyway"))
     return problems
 
@@ -184,7 +184,6 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
         ("priorities", job.priorities),
         ("recodings", job.recodings),
         ("date_formats", job.date_formats),
-        ("decimal_comma", job.decimal_comma),
         ("at_most", job.at_most),
         ("round", job.round),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ()),

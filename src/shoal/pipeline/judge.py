@@ -96,7 +96,8 @@ def evaluate_fully(
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """Everything that can be told about a release without training models. `kept` as in `verify`."""
-    from shoal.evaluation.evaluate import PARTS, EvaluationOptions, evaluate_release
+    from shoal.evaluation.evaluate import evaluate_release
+    from shoal.evaluation.options import PARTS, EvaluationOptions
 
     job = prepared.job
     options = EvaluationOptions(

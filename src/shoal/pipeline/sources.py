@@ -33,18 +33,17 @@ class Source:
 ReadSource = Callable[[], Source]  # waits until the table is read, or raises what is wrong with it
 
 
-def frame_source(given: Any, job: Job) -> Source:
+def frame_source(given: Any, job: Job | None = None) -> Source:
+    """A frame in memory; the job may state how its dates are written."""
     frame, restore = to_polars(given)
     if frame.height == 0:
         raise InputError(Problem("no-records", "the frame has no records"))
-    return Source(as_stated(frame, job), frame_hash(frame), restore=restore)
+    return Source(frame if job is None else as_stated(frame, job), frame_hash(frame), restore=restore)
 
 
 def as_stated(frame: pl.DataFrame, job: Job) -> pl.DataFrame:
-    """The frame with dates and numbers in the usual form where the job states theirs."""
-    if not job.date_formats and not job.decimal_comma:
-        return frame
-    return in_usual_form(frame, job.date_formats, job.decimal_comma, job.missing)
+    """The frame with dates in the usual form where the job states theirs."""
+    return in_usual_form(frame, job.date_formats, job.missing) if job.date_formats else frame
 
 
 def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
@@ -63,12 +62,10 @@ def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
     except InputError as error:
         return _refused(error)
 
-    stated = {*job.date_formats, *job.decimal_comma}
-
     def read() -> Source:
         file = reading.result()
         frame = as_stated(file.frame, job)
-        coded = {name: one for name, one in file.coded.items() if name not in stated}
+        coded = {name: one for name, one in file.coded.items() if name not in job.date_formats}
         left = [name for name in job.quasi if name in frame.columns and name not in coded]
         return Source(frame, file.sha256, file=file, coded={**coded, **code_columns(frame, left)})
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Context
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
+from shoal.encode.items import renumber as without_gaps
 from shoal.kernels.geometry import Geometry
 from shoal.kernels.group_loss import group_losses
 from shoal.kernels.safety import Safety
@@ -85,8 +86,8 @@ class Workbench:
 
 def renumber(groups: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
     """Groups numbered 0..count-1 without gaps, in the order of their numbers before."""
-    kept, numbers = np.unique(groups, return_inverse=True)
-    return numbers.astype(np.int32).reshape(groups.shape), int(kept.shape[0])
+    numbers = without_gaps(groups)
+    return numbers, int(numbers.max(initial=-1)) + 1
 
 
 def make_block(table: EncodedTable, safety: Safety, records: NDArray[np.int32], sizes: NDArray[np.int64]) -> Block:

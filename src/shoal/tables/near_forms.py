@@ -6,8 +6,8 @@ import polars as pl
 
 from shoal.tables.dates import parse_moments
 from shoal.tables.scales import is_missing, parse_numbers
-from shoal.tables.stated_forms import COMMA_NUMBER
 
+_COMMA_NUMBER = r"^\s*[+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)(?:,[0-9]+)?\s*$"
 _SLASHED = r"^\s*[0-9]{1,2}[/-][0-9]{1,2}[/-][0-9]{4}(?:[ T].*)?\s*$"
 _DOTTED_TIME = r"^\s*[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}[ T].+$"
 _MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?"
@@ -27,14 +27,14 @@ def near_form(distinct: pl.Series, missing: tuple[str, ...]) -> tuple[str, str] 
         return None
     dates = texts.str.contains(_SLASHED) | texts.str.contains(_DOTTED_TIME) | texts.str.contains(_NAMED_MONTH)
     known = pl.Series(~pl.Series(parse_moments(texts)).is_nan().to_numpy())
-    commas = texts.str.contains(COMMA_NUMBER)
+    commas = texts.str.contains(_COMMA_NUMBER)
     numbers = pl.Series(~pl.Series(parse_numbers(texts).positions).is_nan().to_numpy())
     if _mostly(dates, count):
         return "dates in another form than yyyy-mm-dd", "say which: --date-format COLUMN=%m/%d/%Y"
     if _mostly(known, count):
         return "dates", "name the other texts with --missing if they mean 'missing', and correct them if not"
     if _mostly(commas, count) and texts.str.contains(",", literal=True).any():
-        return "numbers with a decimal comma", "say so: --decimal-comma COLUMN"
+        return "numbers with a decimal comma", "say so: --decimal-comma"
     others = count - int(numbers.sum())
     if _mostly(numbers, count) and others and not texts.str.contains(r"^\s*0[0-9]").any():
         return "numbers", "name the other texts with --missing if they mean 'missing', and correct them if not"

@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.kernels.mixed_radix import row_keys
 from shoal.tables.distinct import text_codes
 from shoal.tables.types import has_text
 
 RowNumbers = NDArray[np.int64]
-_LARGEST = 2**62
 
 
 def published_order(frame: pl.DataFrame) -> RowNumbers:
@@ -29,16 +29,7 @@ def published_order(frame: pl.DataFrame) -> RowNumbers:
 
 def row_ranks(frame: pl.DataFrame) -> NDArray[np.int64]:
     """(rows,) a number per row that sorts like the rows, the same for equal rows only."""
-    ranks = np.zeros(frame.height, dtype=np.int64)
-    size = 1
-    for column in frame:
-        ranks_of_cells, texts = _text_ranks(column)
-        if size * texts >= _LARGEST:  # as few numbers as there are different rows so far
-            found, ranks = np.unique(ranks, return_inverse=True)
-            size = found.shape[0]
-        ranks = ranks * texts + ranks_of_cells
-        size *= texts
-    return ranks
+    return row_keys(frame.height, (_text_ranks(column) for column in frame))
 
 
 def _text_ranks(column: pl.Series) -> tuple[NDArray[np.int64], int]:
@@ -46,7 +37,7 @@ def _text_ranks(column: pl.Series) -> tuple[NDArray[np.int64], int]:
     texts, codes = text_codes(cell_texts(column))
     rank = np.empty(len(texts), dtype=np.int64)
     rank[texts.arg_sort(nulls_last=False).to_numpy()] = np.arange(len(texts))
-    return rank[codes], max(1, len(texts))
+    return rank[codes], len(texts)
 
 
 def is_published_order(frame: pl.DataFrame) -> bool:

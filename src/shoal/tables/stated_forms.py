@@ -1,30 +1,27 @@
-"""Texts whose form somebody has stated: dates such as `12/31/1950`, numbers with a decimal comma.
+"""Dates whose form somebody has stated, such as `12/31/1950`.
 
-They are read as what they are, and so released in the usual form: `1950-12-31`, `1.5`. Without a word such texts are
+They are read as what they are, and so released in the usual form: `1950-12-31`. Without a word such texts are
 categories, which a release would list one by one; `tables/near_forms.py` finds them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.scales import TEXT_LIKE, is_missing
 
-COMMA_NUMBER = r"^\s*[+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)(?:,[0-9]+)?\s*$"
 _ALLOWED = {"%Y", "%m", "%d", "%H", "%M", "%S", "%b", "%B", "%p", "%I", "%j", "%e", "%T", "%F", "%%"}
 
 
-def in_usual_form(
-    frame: pl.DataFrame, date_formats: Mapping[str, str], decimal_comma: Collection[str], missing: Sequence[str]
-) -> pl.DataFrame:
+def in_usual_form(frame: pl.DataFrame, date_formats: Mapping[str, str], missing: Sequence[str]) -> pl.DataFrame:
     """The frame with these columns in the usual form; missing values stay as they are. Raises InputError with every
     column that does not have the form."""
     problems: list[Problem] = []
     changed = []
-    for name in dict.fromkeys([*date_formats, *decimal_comma]):
+    for name, date_format in date_formats.items():
         if name not in frame.columns:  # told elsewhere
             continue
         column = frame[name]
@@ -32,13 +29,14 @@ def in_usual_form(
             problems.append(Problem("bad-form", "a form is stated for texts, and this column has a type", name))
             continue
         texts = column.cast(pl.String)
-        usual = _dates(texts, date_formats[name]) if name in date_formats else _numbers(texts)
+        usual = _dates(texts, date_format)
         absent = is_missing(texts, missing)
         wrong = texts.filter(usual.is_null() & ~absent).n_unique()
         if wrong:
-            what = f"the form {date_formats[name]}" if name in date_formats else "a decimal comma"
             hint = "correct them, or name the texts that mean 'missing'"
-            problems.append(Problem("bad-form", f"{wrong} distinct values do not have {what}", name, hint))
+            problems.append(
+                Problem("bad-form", f"{wrong} distinct values do not have the form {date_format}", name, hint)
+            )
         changed.append(usual.zip_with(~absent, texts).rename(name))
     if problems:
         raise InputError(problems)
@@ -67,9 +65,3 @@ def _dates(texts: pl.Series, date_format: str) -> pl.Series:
         times = stripped.str.strptime(pl.Datetime("us"), date_format, strict=False)
         return times.dt.strftime("%Y-%m-%d %H:%M:%S")
     return stripped.str.strptime(pl.Date, date_format, strict=False).dt.strftime("%Y-%m-%d")
-
-
-def _numbers(texts: pl.Series) -> pl.Series:
-    """With a point for the comma; points between thousands go."""
-    plain = texts.str.strip_chars().str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
-    return plain.zip_with(texts.str.contains(COMMA_NUMBER).fill_null(value=False), pl.Series([None], dtype=pl.String))

@@ -32,7 +32,7 @@ def released(texts: list[str], **settings: Any) -> shoal.Result:
         (SLASHED, "--date-format x=%m/%d/%Y"),
         (NAMED, "--date-format"),
         ([f"{text} 10:30" for text in DATES_AND_TEXT if text[0].isdigit()], "--date-format"),
-        (COMMA, "--decimal-comma x"),
+        (COMMA, "--decimal-comma"),
         (ONE_NA, "--missing"),
         (DATES_AND_TEXT, "--missing"),
     ],
@@ -71,12 +71,6 @@ def test_dates_in_a_stated_form_are_dates() -> None:
     assert released(times, date_formats={"x": "%m/%d/%Y %I:%M %p"}).certificate["columns"]["x"]["scale"] == "date"
 
 
-def test_numbers_with_a_stated_comma_are_numbers() -> None:
-    result = released([*COMMA, "1.234,5"], decimal_comma=["x"])
-    assert result.certificate["columns"]["x"]["scale"] == "decimal"
-    assert result.release.equals(released([*(text.replace(",", ".") for text in COMMA), "1234.5"]).release)
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -85,8 +79,6 @@ def test_numbers_with_a_stated_comma_are_numbers() -> None:
         {"date_formats": {"x": "%m/%d"}},
         {"date_formats": {"x": "month/day"}},
         {"date_formats": {"x": "%m/%d/%Y %Q"}},
-        {"decimal_comma": ["x"]},
-        {"date_formats": {"x": "%m/%d/%Y"}, "decimal_comma": ["x"]},
         {"date_formats": {"y": "%m/%d/%Y"}},
     ],
 )
@@ -100,7 +92,7 @@ def test_a_file_in_a_stated_form_goes_the_same_way(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("x,y\n" + "\n".join(f'{a},"{b}"' for a, b in zip(SLASHED, COMMA, strict=True)))
     job = shoal.Job(
         input=tmp_path / "in.csv", output=tmp_path / "out.csv", quasi=("x", "y"), k=5, algorithm="mondrian",
-        date_formats={"x": "%m/%d/%Y"}, decimal_comma=("y",), report=tmp_path / "r.html",
+        date_formats={"x": "%m/%d/%Y"}, csv={"decimal_comma": True}, report=tmp_path / "r.html",
     )  # fmt: skip
     result = shoal.run(job)
     assert [column["scale"] for column in result.certificate["columns"].values()] == ["date", "decimal"]

@@ -109,7 +109,7 @@ class Shoal(Algorithm):
         """The items and their groups; `target` is the table whose loss is the objective."""
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
-        schedule = make_schedule(problem, self.steps)
+        schedule = make_schedule(problem, self.steps, context.part)
         free = replace(problem, safety=None)
 
         def searched() -> tuple[IntegerArray, float]:
@@ -178,7 +178,7 @@ class Shoal(Algorithm):
     ) -> tuple[IntegerArray, float]:
         """Repair the groups, then search on from there; no step makes a group less safe."""
         group, energy = _made_safe(table, problem, requirement, group, context)
-        rounds = safe_rounds(problem, self.steps)
+        rounds = safe_rounds(problem, self.steps, context.part)
         best = group, energy
         with context.stop.listening():
             for number, plan in enumerate(rounds):

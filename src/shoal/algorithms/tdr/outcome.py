@@ -12,8 +12,8 @@ from shoal.algorithms.tdr.conditions import Conditions
 from shoal.algorithms.tdr.cut_values import CutValues
 from shoal.algorithms.tdr.search import Refined
 from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.kernels.mixed_radix import row_keys
 
-LARGEST_KEY = 2**62
 REFINEMENTS = {Kind.INTERVAL: "discretize", Kind.TREE: "generalize", Kind.FLAT: "suppress"}
 
 
@@ -39,15 +39,11 @@ def _classes(
         first_rows = groups.order[groups.start[: groups.count]].astype(np.int64)
         return groups.group_of_row(), first_rows
     values = refined.values
-    key = np.zeros(table.rows, dtype=np.int64)
-    span = 1
+    columns = []
     for number in range(table.width):
         cut, place = np.unique(values.value_of_code[values.codes_of(number)], return_inverse=True)
-        if span * cut.shape[0] >= LARGEST_KEY:
-            distinct, key = np.unique(key, return_inverse=True)
-            span = distinct.shape[0]
-        key = key * cut.shape[0] + place[table.codes[number]]
-        span *= cut.shape[0]
+        columns.append((place[table.codes[number]], cut.shape[0]))
+    key = row_keys(table.rows, columns)
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     return inverse.astype(np.int32), first
 
@@ -83,6 +79,7 @@ def _details(table: EncodedTable, conditions: Conditions, refined: Refined, mode
                 "anonymity_loss": step.anonymity_loss,
                 "igpl": step.gain / (step.anonymity_loss + 1),  # information gain per privacy loss of this step
                 "records": step.records,
+                **({"privacy_loss": step.privacy_loss} if refined.scored_models else {}),
             }
             for step in refined.steps
         ],

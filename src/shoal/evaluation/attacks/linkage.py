@@ -76,29 +76,38 @@ def linkage_attack(
     positions = target_positions(chosen.select(names), names, domains)
     labels = _Labels.of(table, sensitive)
     found = match(table, names, positions, labels.counts if labels is not None else None)
-    matched = found.records > 0
-    chance = np.where(matched, 1.0 / np.maximum(found.records, 1), 0.0)
     place = np.arange(external.height) if rows is None else rows
-    right = chance
-    if same_rows and table.aligned:
-        right = np.where(_own_class_fits(table, names, positions, place), chance, 0.0)
+    chance = np.where(found.records > 0, 1.0 / np.maximum(found.records, 1), 0.0)
+    told = same_rows and table.aligned  # who each target really is, is known
+    if told:
+        chance = np.where(_own_class_fits(table, names, positions, place), chance, 0.0)
+    drawn = float((random.random(chance.shape[0]) < chance).mean()) if told else None
     attack = LinkageAttack(
-        targets=int(positions.shape[1]),
+        **_candidate_counts(found),
         sampled=rows is not None,
         attributes=len(names),
-        pinned=int(np.count_nonzero(found.records == 1)),
-        unmatched=int(np.count_nonzero(~matched)),
-        fewest_candidates=int(found.records[matched].min()) if matched.any() else 0,
-        median_candidates=float(np.median(found.records[matched])) if matched.any() else 0.0,
-        expected_success=float(right.mean()),
-        highest_success=float(right.max()),
-        drawn_success=float((random.random(right.shape[0]) < right).mean()) if same_rows and table.aligned else None,
+        expected_success=float(chance.mean()),
+        highest_success=float(chance.max()),
+        drawn_success=drawn,
         promised=1.0 / k if k else None,
     )
     inference = None
-    if labels is not None and same_rows and table.aligned:
+    if labels is not None and told:
         inference = _inference(table, labels, found, labels.codes[place], control, random)
     return attack, inference, None if rows is not None else found.fitting
+
+
+def _candidate_counts(found: Matches) -> dict[str, Any]:
+    """How many released records fit the targets."""
+    records = found.records
+    matched = records > 0
+    return {
+        "targets": int(records.shape[0]),
+        "pinned": int(np.count_nonzero(records == 1)),
+        "unmatched": int(np.count_nonzero(~matched)),
+        "fewest_candidates": int(records[matched].min()) if matched.any() else 0,
+        "median_candidates": float(np.median(records[matched])) if matched.any() else 0.0,
+    }
 
 
 def candidates(table: ReadTable, original: pl.DataFrame, seed: int) -> tuple[NDArray[np.int64], bool]:

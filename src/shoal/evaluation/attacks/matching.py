@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.kernels.compile import kernel
+from shoal.evaluation.attacks.kernels.match_targets import match_targets
 from shoal.released.cells import Cells
 from shoal.released.domain import CodeArray, CountArray, Domain, DomainKind, FloatArray, is_missing_text, text_codes
 from shoal.released.ranges import parse_numbers
@@ -23,99 +24,6 @@ from shoal.released.reading import ReadColumn, ReadTable
 LARGEST_WORK = 6_000_000_000  # comparisons of a target with a class before targets are sampled
 FEWEST_TARGETS = 2_000
 UNKNOWN = -1e300  # the position of a value that the domain does not know: only a suppressed cell covers it
-
-
-@kernel
-def match_targets(
-    targets: NDArray[np.float64],
-    changed: NDArray[np.int32],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    missing: NDArray[np.uint8],
-    set_start: NDArray[np.int64],
-    set_end: NDArray[np.int64],
-    members: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    label_counts: NDArray[np.int64],
-    matches: NDArray[np.int64],
-    classes: NDArray[np.int32],
-    best_label: NDArray[np.int32],
-    best_share: NDArray[np.float64],
-    fitting: NDArray[np.int64],
-    weights: NDArray[np.int64],
-) -> int:
-    """For every target the released records and classes that contain it, and the likeliest sensitive value.
-
-    IN   targets        (attributes, targets) positions in sorted order; NaN is missing
-    IN   changed        (targets,) first attribute in which a target differs from the one before it
-    IN   low, high      (attributes, classes) positions that a class's cell covers
-    IN   missing        (attributes, classes) 1 where the cell covers missing values
-    IN   set_start/end  (attributes, classes) the cell's values in `members` where it is a scattered set, else -1
-    IN   members        sorted positions of scattered sets
-    IN   sizes          (classes,)
-    IN   label_counts   (classes, labels) records of each sensitive value; no labels: (classes, 0)
-    IN   weights        (targets,) how many people of the attacker's table are this target
-    OUT  matches        (targets,) released records that contain the target
-    OUT  classes        (targets,) classes that contain it
-    OUT  best_label     (targets,) commonest sensitive value among the matches, -1 without labels
-    OUT  best_share     (targets,) its share
-    OUT  fitting        (classes,) people of the attacker's table who fit the class
-
-    Returns the number of comparisons it took.
-    """
-    width, count = targets.shape
-    work = 0
-    possible = np.empty((width + 1, sizes.shape[0]), dtype=np.int32)
-    length = np.zeros(width + 1, dtype=np.int64)
-    for number in range(sizes.shape[0]):
-        possible[0, number] = number
-    length[0] = sizes.shape[0]
-    labels = np.zeros(label_counts.shape[1], dtype=np.int64)
-    for target in range(count):
-        for attribute in range(changed[target], width):
-            value = targets[attribute, target]
-            absent = np.isnan(value)
-            kept = 0
-            work += length[attribute]
-            for place in range(length[attribute]):
-                one = possible[attribute, place]
-                if absent:
-                    inside = missing[attribute, one] == 1
-                elif set_start[attribute, one] >= 0:
-                    start, end = set_start[attribute, one], set_end[attribute, one]
-                    while start < end:
-                        middle = (start + end) // 2
-                        if members[middle] < value:
-                            start = middle + 1
-                        else:
-                            end = middle
-                    inside = start < set_end[attribute, one] and members[start] == value
-                else:
-                    inside = low[attribute, one] <= value and value <= high[attribute, one]
-                if inside:
-                    possible[attribute + 1, kept] = one
-                    kept += 1
-            length[attribute + 1] = kept
-        total = np.int64(0)
-        labels[:] = 0
-        for place in range(length[width]):
-            one = possible[width, place]
-            total += sizes[one]
-            fitting[one] += weights[target]
-            for label in range(labels.shape[0]):
-                labels[label] += label_counts[one, label]
-        matches[target] = total
-        classes[target] = length[width]
-        best_label[target] = -1
-        best_share[target] = 0.0
-        if total > 0 and labels.shape[0] > 0:
-            best = 0
-            for label in range(1, labels.shape[0]):
-                if labels[label] > labels[best]:
-                    best = label
-            best_label[target] = best
-            best_share[target] = labels[best] / total
-    return work
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,24 +52,34 @@ class Matches:
 
 def class_covers(table: ReadTable, names: Sequence[str]) -> Covers:
     """The covers of the given attributes. A mean stands for the range of its class: the worst case."""
-    shape = (len(names), table.classes)
-    low, high = np.empty(shape), np.empty(shape)
-    missing = np.zeros(shape, dtype=np.uint8)
-    start = np.full(shape, -1, dtype=np.int64)
-    end = np.full(shape, -1, dtype=np.int64)
-    members: list[FloatArray] = []
-    used = 0
-    for number, name in enumerate(names):
-        column = table.columns[name]
-        text = column.text_of_class
-        low[number], high[number] = _ends(column)
-        missing[number] = column.cells.covers_missing[text]
-        starts, ends, positions = _scattered(column.domain, column.cells)
-        start[number] = np.where(starts[text] >= 0, starts[text] + used, -1)
-        end[number] = np.where(starts[text] >= 0, ends[text] + used, -1)
-        members.append(positions)
-        used += positions.shape[0]
-    return Covers(low, high, missing, start, end, np.concatenate(members) if members else np.zeros(0))
+    columns = [table.columns[name] for name in names]
+    ends = [_ends(column) for column in columns]
+    sets = [_scattered(column.domain, column.cells) for column in columns]
+    used = np.cumsum([0, *(positions.shape[0] for _, _, positions in sets)])
+    start, end = (
+        _lines(
+            [
+                np.where(scattered[0] >= 0, scattered[which] + shift, -1)[column.text_of_class]
+                for column, scattered, shift in zip(columns, sets, used, strict=False)
+            ],
+            table.classes,
+            np.int64,
+        )
+        for which in (0, 1)
+    )
+    return Covers(
+        low=_lines([low for low, _ in ends], table.classes, np.float64),
+        high=_lines([high for _, high in ends], table.classes, np.float64),
+        missing=_lines([one.cells.covers_missing[one.text_of_class] for one in columns], table.classes, np.uint8),
+        set_start=start,
+        set_end=end,
+        members=np.concatenate([positions for _, _, positions in sets]) if sets else np.zeros(0),
+    )
+
+
+def _lines(lines: list[NDArray[Any]], classes: int, kind: type) -> NDArray[Any]:
+    """(attributes, classes)"""
+    return np.array(lines, dtype=kind).reshape(len(lines), classes)
 
 
 def _ends(column: ReadColumn) -> tuple[FloatArray, FloatArray]:
@@ -201,16 +119,48 @@ def _positions(column: pl.Series, domain: Domain) -> FloatArray:
     if domain.kind is DomainKind.NUMBER:
         positions = parse_numbers(texts.fill_null(""), domain.scale)
     else:
-        known: Mapping[str, float]
-        if domain.kind is DomainKind.TREE and domain.hierarchy is not None:
-            known = domain.hierarchy.leaf_index
-        elif domain.kind is DomainKind.ORDER:
-            known = {value: float(rank) for rank, value in enumerate(domain.order or ())}
-        else:
-            known = dict(zip(domain.values, domain.positions.tolist(), strict=True))
+        known = _known_positions(domain)
         positions = np.array([known.get(text, np.nan) for text in texts.to_list()], dtype=np.float64)
     positions = np.where(np.isnan(positions) & ~absent, UNKNOWN, positions)
     return np.where(absent, np.nan, positions)[codes]
+
+
+def _known_positions(domain: Domain) -> Mapping[str, float]:
+    """Where each value of a category lies."""
+    if domain.kind is DomainKind.TREE and domain.hierarchy is not None:
+        return domain.hierarchy.leaf_index
+    if domain.kind is DomainKind.ORDER:
+        return {value: float(rank) for rank, value in enumerate(domain.order or ())}
+    return dict(zip(domain.values, domain.positions.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Targets:
+    """The different targets in sorted order, attributes with fewest values first."""
+
+    names: list[str]  # the attributes, in that order
+    lines: FloatArray  # (attributes, different targets) positions
+    changed: CodeArray  # (different targets,) the first attribute in which a target differs from the one before it
+    people: CountArray  # (different targets,) how many targets each is
+    of_target: CountArray  # (targets,) which of the different targets each is
+
+
+def _sort_targets(names: Sequence[str], positions: FloatArray) -> _Targets:
+    fewest_first = np.argsort([np.unique(line[~np.isnan(line)]).shape[0] for line in positions], kind="stable")
+    lines = positions[fewest_first]
+    order = np.lexsort(tuple(lines[::-1]))
+    lines = lines[:, order]
+    same = (lines[:, 1:] == lines[:, :-1]) | (np.isnan(lines[:, 1:]) & np.isnan(lines[:, :-1]))
+    differs = np.hstack([np.ones((1, 1), dtype=np.bool_), ~same.all(axis=0, keepdims=True)])[0]
+    heads = np.flatnonzero(differs)
+    changed = np.zeros(heads.shape[0], dtype=np.int32)
+    if heads.shape[0] > 1:
+        changed[1:] = np.argmin(same[:, heads[1:] - 1], axis=0)
+    of_target = np.empty(lines.shape[1], dtype=np.int64)
+    of_target[order] = np.cumsum(differs) - 1
+    people = np.diff(np.append(heads, lines.shape[1])).astype(np.int64)
+    in_order = [names[number] for number in fewest_first]
+    return _Targets(in_order, np.ascontiguousarray(lines[:, heads]), changed, people, of_target)
 
 
 def match(
@@ -225,31 +175,19 @@ def match(
 
     `sizes` replaces the number of records of each class in what is added up as `records`.
     """
-    order_of = np.argsort([np.unique(line[~np.isnan(line)]).shape[0] for line in positions], kind="stable")
-    sorted_names = [names[number] for number in order_of]
-    lines = positions[order_of]
-    order = np.lexsort(tuple(lines[::-1]))
-    lines = lines[:, order]
-    same = (lines[:, 1:] == lines[:, :-1]) | (np.isnan(lines[:, 1:]) & np.isnan(lines[:, :-1]))
-    differs = np.hstack([np.ones((1, 1), dtype=np.bool_), ~same.all(axis=0, keepdims=True)])[0]
-    heads = np.flatnonzero(differs)
-    changed = np.zeros(heads.shape[0], dtype=np.int32)
-    if heads.shape[0] > 1:
-        changed[1:] = np.argmin(same[:, heads[1:] - 1], axis=0)
-    weights = np.diff(np.append(heads, lines.shape[1])).astype(np.int64)
-    covers = class_covers(table, sorted_names)
+    targets = _sort_targets(names, positions)
+    covers = class_covers(table, targets.names)
     counts = label_counts if label_counts is not None else np.zeros((table.classes, 0), dtype=np.int64)
-    found = heads.shape[0]
+    found = targets.lines.shape[1]
     records, classes = np.zeros(found, dtype=np.int64), np.zeros(found, dtype=np.int32)
     label, share = np.zeros(found, dtype=np.int32), np.zeros(found)
     fitting = np.zeros(table.classes, dtype=np.int64)
-    added = table.class_sizes if sizes is None else sizes
     work = match_targets(
-        np.ascontiguousarray(lines[:, heads]), changed, covers.low, covers.high, covers.missing, covers.set_start,
-        covers.set_end, covers.members, added, counts, records, classes, label, share, fitting, weights,
+        targets.lines, targets.changed, covers.low, covers.high, covers.missing, covers.set_start, covers.set_end,
+        covers.members, table.class_sizes if sizes is None else sizes, counts, records, classes, label, share, fitting,
+        targets.people,
     )  # fmt: skip
-    place = np.empty(lines.shape[1], dtype=np.int64)
-    place[order] = np.cumsum(differs) - 1
+    place = targets.of_target
     return Matches(records[place], classes[place], label[place], share[place], fitting, work)
 
 

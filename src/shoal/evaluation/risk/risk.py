@@ -158,28 +158,40 @@ def attribute_disclosure(table: ReadTable, sensitive: pl.Series) -> dict[str, An
     codes = text_codes(sensitive)[1]
     values = int(codes.max()) + 1
     prior = np.bincount(codes, minlength=values) / codes.shape[0]
-    counts = (
-        pl.DataFrame({"class": table.class_of_row, "value": codes}).group_by("class", "value").agg(pl.len().alias("n"))
-    )
-    group, value = counts["class"].to_numpy(), counts["value"].to_numpy()
-    belief = counts["n"].to_numpy() / table.class_sizes[group]
-    change = belief - prior[value]
-    gain, top = np.zeros(table.classes), np.zeros(table.classes)
-    np.maximum.at(gain, group, change)
-    np.maximum.at(top, group, belief)
-    risen = np.bincount(group, weights=np.maximum(change, 0.0), minlength=table.classes)
-    distinct = np.bincount(group, minlength=table.classes)
-    sizes = table.class_sizes
-    records = int(sizes.sum())
-    same = (distinct == 1) & (sizes > 0)
+    beliefs = _beliefs(table, codes, prior)
+    sizes, records = table.class_sizes, int(table.class_sizes.sum())
+    same = (beliefs.distinct == 1) & (sizes > 0)
     return {
         "values": values,
         "baseline": float(prior.max()),
-        "best_guess": float((top * sizes).sum() / records),
+        "best_guess": float((beliefs.highest * sizes).sum() / records),
         "records_in_uniform_classes": int(sizes[same].sum()) if values > 1 else 0,
-        "fewest_values": int(distinct.min()),
-        "mean_gain": float((gain * sizes).sum() / records),
-        "highest_gain": float(gain.max()),
-        "mean_distance": float((risen * sizes).sum() / records),
-        "highest_distance": float(risen.max()),
+        "fewest_values": int(beliefs.distinct.min()),
+        "mean_gain": float((beliefs.gain * sizes).sum() / records),
+        "highest_gain": float(beliefs.gain.max()),
+        "mean_distance": float((beliefs.risen * sizes).sum() / records),
+        "highest_distance": float(beliefs.risen.max()),
     }
+
+
+@dataclass(frozen=True, eq=False)
+class _Beliefs:
+    """What an attacker believes in each class, beside what was believed before."""
+
+    distinct: CountArray  # (classes,) values of the class
+    highest: FloatArray  # (classes,) belief in the likeliest value
+    gain: FloatArray  # (classes,) largest growth of belief in any one value
+    risen: FloatArray  # (classes,) all growth together: half the sum of all changes
+
+
+def _beliefs(table: ReadTable, codes: NDArray[np.int32], prior: FloatArray) -> _Beliefs:
+    pairs = pl.DataFrame({"class": table.class_of_row, "value": codes})
+    counts = pairs.group_by("class", "value").agg(pl.len().alias("n"))
+    group, value = counts["class"].to_numpy(), counts["value"].to_numpy()
+    belief = counts["n"].to_numpy() / table.class_sizes[group]
+    change = belief - prior[value]
+    gain, highest = np.zeros(table.classes), np.zeros(table.classes)
+    np.maximum.at(gain, group, change)
+    np.maximum.at(highest, group, belief)
+    risen: FloatArray = np.bincount(group, weights=np.maximum(change, 0.0), minlength=table.classes).astype(np.float64)
+    return _Beliefs(np.bincount(group, minlength=table.classes), highest, gain, risen)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.evaluation.usefulness.reading_cells import make_bins, original_bins, read_numbers, text_shares
 from shoal.released.domain import DomainKind, FloatArray, text_codes
-from shoal.released.reading import ReadTable
+from shoal.released.reading import ReadColumn, ReadTable
 
 LARGEST = 24_000
 MOST_LABELS = 30
@@ -46,16 +46,19 @@ def model_accuracy(
     train, test = rows[: len(rows) * 2 // 3], rows[len(rows) * 2 // 3 :]
     if np.unique(labels[train]).shape[0] < 2 or test.shape[0] == 0:
         return {"skipped": "there are too few records"}
-    released, untouched = table_features(table, original, train, release=True), table_features(table, original, train)
-    proof = table_features(table, original, test)
     majority = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
+    learnt_from = {
+        "original": table_features(table, original, train),
+        "release": table_features(table, original, train, release=True),
+    }
+    proof = table_features(table, original, test)
     results = []
     models = _models(seed)  # imports the libraries whose threads are limited next
     with few_threads():
         for name, make in models.items():
-            for trained, features in (("original", untouched), ("release", released)):
-                model = make().fit(features, labels[train])
-                accuracy = float((model.predict(proof) == labels[test]).mean())
+            for trained, features in learnt_from.items():
+                found = make().fit(features, labels[train]).predict(proof)
+                accuracy = float((found == labels[test]).mean())
                 results.append({"model": name, "trained": trained, "accuracy": accuracy})
             results.append({"model": name, "trained": "majority", "accuracy": majority})
     return {
@@ -96,13 +99,7 @@ def table_features(
     for name, column in table.columns.items():
         domain = column.domain
         if domain.kind in (DomainKind.NUMBER, DomainKind.ORDER) and domain.values:
-            centre = float((domain.positions * domain.counts).sum() / domain.counts.sum())
-            if release:
-                reading = read_numbers(column)
-                numbers = np.where(reading.known, reading.middle, centre)[column.codes[rows]]
-            else:
-                codes = column.original if column.original is not None else domain.encode(original[name])
-                numbers = np.append(domain.positions, centre)[codes[rows]]
+            numbers = _numbers(column, original[name], release)[rows]
             if scaled:
                 numbers = (numbers - domain.positions[0]) / (domain.span or 1.0)
             blocks.append(numbers[:, np.newaxis])
@@ -111,6 +108,16 @@ def table_features(
         if release:
             blocks.append(text_shares(column, bins)[column.codes[rows]])
         else:
-            coded = original_bins(column, bins, original[name])[rows]
-            blocks.append(np.eye(bins.count)[coded])
+            blocks.append(np.eye(bins.count)[original_bins(column, bins, original[name])[rows]])
     return np.hstack(blocks).astype(np.float32)
+
+
+def _numbers(column: ReadColumn, original: pl.Series, release: bool) -> FloatArray:
+    """(records,) the numbers of the original, or the middles of the released ranges; the mean where none is known."""
+    domain = column.domain
+    centre = float((domain.positions * domain.counts).sum() / domain.counts.sum())
+    if release:
+        reading = read_numbers(column)
+        return np.where(reading.known, reading.middle, centre)[column.codes]
+    codes = column.original if column.original is not None else domain.encode(original)
+    return np.append(domain.positions, centre)[codes]

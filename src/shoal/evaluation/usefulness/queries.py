@@ -72,12 +72,7 @@ def _condition(domain: Domain, share: float, random: np.random.Generator) -> Con
         accepted[-1] = True
         return Condition(domain.name, accepted, None)
     if domain.kind in (DomainKind.NUMBER, DomainKind.ORDER):
-        total = np.cumsum(domain.counts)
-        start = random.uniform(0.0, max(0.0, 1.0 - share)) * total[-1]
-        low = int(np.searchsorted(total, start, side="right"))
-        high = int(np.searchsorted(total, start + share * total[-1], side="left"))
-        low, high = min(low, values - 1), min(max(high, low), values - 1)
-        ends = (float(domain.positions[low]), float(domain.positions[high]))
+        ends = _random_range(domain, share, random)
         accepted[:values] = (domain.positions >= ends[0]) & (domain.positions <= ends[1])
         return Condition(domain.name, accepted, ends)
     wanted, reached = share * domain.counts.sum(), 0
@@ -89,6 +84,17 @@ def _condition(domain: Domain, share: float, random: np.random.Generator) -> Con
         if reached >= wanted:
             break
     return Condition(domain.name, accepted, None)
+
+
+def _random_range(domain: Domain, share: float, random: np.random.Generator) -> tuple[float, float]:
+    """From where to where about this share of the records lies."""
+    last = len(domain.values) - 1
+    total = np.cumsum(domain.counts)
+    start = random.uniform(0.0, max(0.0, 1.0 - share)) * total[-1]
+    low = int(np.searchsorted(total, start, side="right"))
+    high = int(np.searchsorted(total, start + share * total[-1], side="left"))
+    low, high = min(low, last), min(max(high, low), last)
+    return float(domain.positions[low]), float(domain.positions[high])
 
 
 def _true_count(conditions: list[Condition], rows: dict[str, NDArray[np.int32]], weights: NDArray[np.int64]) -> int:

@@ -43,24 +43,29 @@ class Bins:
 
 
 def make_bins(domain: Domain) -> Bins:
-    values = len(domain.values)
-    if domain.kind in (DomainKind.NUMBER, DomainKind.ORDER):
-        distinct = domain.distinct_positions.shape[0]
-        if distinct <= NUMBER_BINS:
-            bins = np.searchsorted(domain.distinct_positions, domain.positions)
-        else:
-            middle = (np.cumsum(domain.counts) - domain.counts / 2) / max(1, domain.counts.sum())
-            edges = np.unique(np.interp(np.linspace(0, 1, NUMBER_BINS + 1)[1:-1], middle, domain.positions))
-            bins = np.searchsorted(edges, domain.positions, side="right")
-    elif values <= MOST_BINS:
-        bins = np.arange(values)
-    else:
-        rank = np.empty(values, dtype=np.int64)
-        rank[np.argsort(-domain.counts, kind="stable")] = np.arange(values)
-        bins = np.minimum(rank, MOST_BINS - 1)
-    used = int(bins.max()) + 1 if values else 0
+    bins = _number_bins(domain) if domain.kind in (DomainKind.NUMBER, DomainKind.ORDER) else _word_bins(domain)
+    used = int(bins.max()) + 1 if len(domain.values) else 0
     of_code = np.append(bins, used if domain.missing_count else max(0, used - 1)).astype(np.int32)
     return Bins(of_code, used + (1 if domain.missing_count else 0))
+
+
+def _number_bins(domain: Domain) -> NDArray[np.int64]:
+    """(values,) a bin per number, or about as many records in each bin where there are many numbers."""
+    if domain.distinct_positions.shape[0] <= NUMBER_BINS:
+        return np.searchsorted(domain.distinct_positions, domain.positions)
+    middle = (np.cumsum(domain.counts) - domain.counts / 2) / max(1, domain.counts.sum())
+    edges = np.unique(np.interp(np.linspace(0, 1, NUMBER_BINS + 1)[1:-1], middle, domain.positions))
+    return np.searchsorted(edges, domain.positions, side="right")
+
+
+def _word_bins(domain: Domain) -> NDArray[np.int64]:
+    """(values,) a bin per word; where there are many, the rare ones share the last."""
+    values = len(domain.values)
+    if values <= MOST_BINS:
+        return np.arange(values)
+    rank = np.empty(values, dtype=np.int64)
+    rank[np.argsort(-domain.counts, kind="stable")] = np.arange(values)
+    return np.minimum(rank, MOST_BINS - 1)
 
 
 def value_weights(column: ReadColumn) -> FloatArray:
@@ -85,7 +90,7 @@ def _estimate_weights(column: ReadColumn) -> FloatArray:
     for _ in range(ROUNDS):
         sums = cover.sums(weights)
         share = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), 0.0)
-        received = weights * cover.spread(share) / max(1.0, float(counts.sum()))
+        received = weights * cover.dealt_out(share) / max(1.0, float(counts.sum()))
         weights = (1.0 - EVEN_PART) * received + EVEN_PART * even
     return weights
 
@@ -120,7 +125,7 @@ class _Cover:
         found: FloatArray = total[self.end] - total[self.first] + self.missing * weights[self.values]
         return found + _sum_by(self.pair_text, weights[self.pair_code], self.first.shape[0])
 
-    def spread(self, share: FloatArray) -> FloatArray:
+    def dealt_out(self, share: FloatArray) -> FloatArray:
         """(values + 1,) what each value gets when every text gives its share to each value it covers."""
         steps = _sum_by(self.first, share, self.values + 1) - _sum_by(self.end, share, self.values + 1)
         received = np.maximum(np.cumsum(steps)[: self.values], 0.0)
@@ -156,12 +161,8 @@ def covered_codes(column: ReadColumn, random: np.random.Generator) -> NDArray[np
     """
     cover, weights = _Cover.of(column), value_weights(column)
     values = cover.values
-    total = np.concatenate([[0.0], np.cumsum(weights[:values])])
-    inside = total[cover.end] - total[cover.first]
     text = column.codes.astype(np.int64)
-    place = total[cover.first][text] + random.random(text.shape[0]) * inside[text]
-    drawn = np.clip(np.searchsorted(total, place, side="right") - 1, cover.first[text], cover.end[text] - 1)
-    found = np.where(inside[text] > 0, drawn, values)
+    found = _drawn_from_ranges(cover, weights, text, random)
     for one, codes in column.cells.members.items():
         rows = np.flatnonzero(text == one)
         known = np.asarray(codes)[np.asarray(codes) < values]
@@ -172,6 +173,17 @@ def covered_codes(column: ReadColumn, random: np.random.Generator) -> NDArray[np
         numbers = column.cells.number[text[means]]
         found[means] = np.clip(np.searchsorted(column.domain.positions, numbers), 0, values - 1)
     return found
+
+
+def _drawn_from_ranges(
+    cover: _Cover, weights: FloatArray, text: NDArray[np.int64], random: np.random.Generator
+) -> NDArray[np.int64]:
+    """(rows,) a code of the range that each text covers, by weight; the code of missing where the range is empty."""
+    total = np.concatenate([[0.0], np.cumsum(weights[: cover.values])])
+    inside = total[cover.end] - total[cover.first]
+    place = total[cover.first][text] + random.random(text.shape[0]) * inside[text]
+    drawn = np.clip(np.searchsorted(total, place, side="right") - 1, cover.first[text], cover.end[text] - 1)
+    return np.where(inside[text] > 0, drawn, cover.values)
 
 
 def accepted_shares(column: ReadColumn, accepted: NDArray[np.bool_]) -> FloatArray:
@@ -205,7 +217,7 @@ def read_numbers(column: ReadColumn) -> NumberReading:
     return NumberReading(middle, width, known)
 
 
-def spread_variance(width: FloatArray, scale: Scale) -> FloatArray:
+def variance_inside(width: FloatArray, scale: Scale) -> FloatArray:
     """Variance of an even spread over a range."""
     if scale is Scale.DECIMAL:
         return width**2 / 12.0

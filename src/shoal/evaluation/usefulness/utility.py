@@ -18,11 +18,12 @@ from shoal.evaluation.usefulness.reading_cells import (
     make_bins,
     original_bins,
     read_numbers,
-    spread_variance,
     text_shares,
+    variance_inside,
 )
 from shoal.released.domain import DomainKind, FloatArray
-from shoal.released.reading import ReadTable
+from shoal.released.reading import ReadColumn, ReadTable
+from shoal.tables.schema import Scale
 
 MOST_PAIRS = 150
 
@@ -51,14 +52,10 @@ def moments(table: ReadTable, original: pl.DataFrame) -> dict[str, dict[str, flo
         domain = column.domain
         if domain.kind is not DomainKind.NUMBER or not domain.values:
             continue
-        reading = read_numbers(column)
-        counts = np.bincount(column.codes, minlength=reading.middle.shape[0]) * reading.known
-        if counts.sum() == 0:
+        after = _moments_of_ranges(column)
+        if after is None:
             continue
-        middle = np.where(reading.known, reading.middle, 0.0)
-        mean = float((middle * counts).sum() / counts.sum())
-        inside = spread_variance(np.where(reading.known, reading.width, 0.0), domain.scale)
-        variance = float((((middle - mean) ** 2 + inside) * counts).sum() / counts.sum())
+        mean, variance, known = after
         true_mean = float((domain.positions * domain.counts).sum() / domain.counts.sum())
         true_variance = float(((domain.positions - true_mean) ** 2 * domain.counts).sum() / domain.counts.sum())
         if not np.isfinite([mean, variance, true_mean, true_variance]).all():
@@ -69,9 +66,22 @@ def moments(table: ReadTable, original: pl.DataFrame) -> dict[str, dict[str, flo
             "deviation_before": float(np.sqrt(true_variance)),
             "deviation_after": float(np.sqrt(variance)),
             "mean_shift": abs(mean - true_mean) / np.sqrt(true_variance) if true_variance > 0 else 0.0,
-            "unknown": int(table.rows - counts.sum()),
+            "unknown": table.rows - known,
+            "days": domain.scale is Scale.DATE,
         }
     return found
+
+
+def _moments_of_ranges(column: ReadColumn) -> tuple[float, float, int] | None:
+    """Mean, variance and how many cells tell a number; every value of a range is taken to be as likely."""
+    reading = read_numbers(column)
+    counts = np.bincount(column.codes, minlength=reading.middle.shape[0]) * reading.known
+    if counts.sum() == 0:
+        return None
+    middle = np.where(reading.known, reading.middle, 0.0)
+    mean = float((middle * counts).sum() / counts.sum())
+    inside = variance_inside(np.where(reading.known, reading.width, 0.0), column.domain.scale)
+    return mean, float((((middle - mean) ** 2 + inside) * counts).sum() / counts.sum()), int(counts.sum())
 
 
 def correlations(table: ReadTable, original: pl.DataFrame) -> list[dict[str, Any]]:
@@ -120,13 +130,16 @@ def _distributions(
         after[name] = text_shares(column, bins)[column.text_of_class] * sizes
     for name in kept:
         if name in release.columns and name in original.columns and name not in table.columns:
-            both = pl.concat([original[name].cast(pl.String), release[name].cast(pl.String)])
-            coded, count = column_bins(both)
-            before[name] = (coded[: original.height], count)
-            keys = table.class_of_row.astype(np.int64) * count + coded[original.height :]
-            found = np.bincount(keys, minlength=table.classes * count).reshape(table.classes, count)
-            after[name] = found.astype(np.float64)
+            before[name], after[name] = _kept_distribution(table, original[name], release[name])
     return before, after
+
+
+def _kept_distribution(table: ReadTable, original: pl.Series, release: pl.Series) -> tuple[Distribution, FloatArray]:
+    """The same for a column that was not generalized: released records of each class per bin are simply counted."""
+    coded, count = column_bins(pl.concat([original.cast(pl.String), release.cast(pl.String)]))
+    keys = table.class_of_row.astype(np.int64) * count + coded[len(original) :]
+    found = np.bincount(keys, minlength=table.classes * count).reshape(table.classes, count)
+    return (coded[: len(original)], count), found.astype(np.float64)
 
 
 def _marginals(before: Distribution, after: FloatArray, table: ReadTable) -> tuple[FloatArray, FloatArray]:
