@@ -100,7 +100,7 @@ def test_a_file_in_a_stated_form_goes_the_same_way(tmp_path: Path) -> None:
     assert shoal.Job.load(tmp_path / "job.yaml").date_formats == {"x": "%m/%d/%Y"}
     with pytest.raises(InputError) as caught:
         shoal.run(job.model_copy(update={"engine": "stream", "algorithm": "shoal", "report": None}))
-    assert caught.value.reasons == ("cannot-stream",)
+    assert set(caught.value.reasons) == {"cannot-stream"}
 
 
 def test_large_categories_are_told_loudly() -> None:
