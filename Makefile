@@ -44,6 +44,7 @@ bench: $(VENV)/.dev $(ORACLE)/.ready
 	$(BIN)/python -m benchmarks.flagship --effort default,high
 	$(BIN)/python -m benchmarks.flagship --effort default,high --records 1000000 --variants hier --k 10
 	$(BIN)/python -m benchmarks.other_tables
+	$(BIN)/python -m benchmarks.known_values
 
 scaling: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.scaling

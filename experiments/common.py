@@ -30,6 +30,7 @@ class Finding:
     measured: str
     holds: bool
     why: str = ""
+    part: str = ""  # the heading that it stands below
 
 
 def data_folder(given: str | Path | None = None) -> Path:

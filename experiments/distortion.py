@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from experiments.charts import lines_chart
 from experiments.common import adult, save_chart
 from shoal.algorithms.base import Algorithm, Context
 from shoal.algorithms.kaca.distance import table_distortion
@@ -67,31 +68,10 @@ def classification_metric(groups: NDArray[np.int32], labels: NDArray[np.int32]) 
     return float(1.0 - counts.reshape(-1, size).max(axis=1).sum() / labels.shape[0])
 
 
-def lines_chart(rows: pl.DataFrame, x: str, y: str, panels: str, titles: tuple[str, str]) -> dict[str, Any]:
-    """One line per algorithm, one panel per value of `panels`."""
-    return {
-        "data": {"values": rows.select("algorithm", x, y, panels).to_dicts()},
-        "facet": {"column": {"field": panels, "type": "ordinal"}},
-        "resolve": {"scale": {"y": "independent"}},
-        "spec": {
-            "width": 220,
-            "height": 200,
-            "mark": {"type": "line", "point": True},
-            "encoding": {
-                "x": {"field": x, "type": "quantitative", "title": titles[0]},
-                "y": {"field": y, "type": "quantitative", "title": titles[1]},
-                "color": {"field": "algorithm", "type": "nominal", "title": None},
-            },
-        },
-    }
-
-
-def save_lines(
-    rows: pl.DataFrame, out: Path, name: str, x: str, panels: str, x_title: str, measures: dict[str, str]
-) -> None:
+def save_lines(rows: pl.DataFrame, out: Path, name: str, x: str, x_title: str, measures: dict[str, str]) -> None:
     """A chart per measure, as name_measure.svg."""
     for measure_name, title in measures.items():
-        save_chart(lines_chart(rows, x, measure_name, panels, (x_title, title)), out / f"{name}_{measure_name}.svg")
+        save_chart(lines_chart(rows, x, measure_name, (x_title, title)), out / f"{name}_{measure_name}.svg")
 
 
 def summarized(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from experiments.census import boxes_loss, groups_loss, range_costs
+from experiments.charts import bars
 from experiments.common import Finding, append_row, save_chart, waiting_cases
 from experiments.pages import write_page
 from shoal.algorithms.base import Context
@@ -107,8 +108,8 @@ def run(data: Path, out: Path, quick: bool, progress: ProgressCallback) -> list[
     keys = pl.DataFrame(wanted, schema=list(CASES), orient="row")
     rows = pl.read_csv(file).join(keys, on=list(CASES))
     means = summarized(rows)
-    write_page(out, "optimum", "How far from the optimum (all partitions of small tables)", claims(rows), means, NOTE)
-    save_chart(bars(means), out / "optimum.svg")
+    write_page(out, "optimum", "How far from the optimum (all partitions of small tables)", claims(rows), means, [NOTE])
+    save_chart(bars(means, "times the best", "algorithm", "loss over that of the best partition"), out / "optimum.svg")
     return claims(rows)
 
 
@@ -142,15 +143,3 @@ def claims(rows: pl.DataFrame) -> list[Finding]:
         Finding("no result is below the best of all partitions", text, lowest >= -1e-6),
         Finding("the default algorithm is nearest to it", f"{ours:.3f} times the best", bool(ours <= least + 1e-9)),
     ]
-
-
-def bars(rows: pl.DataFrame) -> dict[str, Any]:
-    return {
-        "data": {"values": rows.to_dicts()},
-        "width": 360,
-        "mark": "bar",
-        "encoding": {
-            "x": {"field": "times the best", "type": "quantitative"},
-            "y": {"field": "algorithm", "type": "nominal", "sort": "x", "title": None},
-        },
-    }

@@ -25,6 +25,7 @@ DATA_FILES = (
     "shoal/inspection/words.toml",
     "shoal/hierarchies/countries.txt",
     "shoal/reports/languages/de.toml",
+    "shoal/reports/page.css",
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import log2
+from math import exp, inf, log, log2
 
 import numpy as np
 import pytest
@@ -14,7 +14,9 @@ from shoal.algorithms.base import Context
 from shoal.algorithms.tdr.conditions import Qid, without_covered
 from shoal.algorithms.tdr.tdr import Tdr
 from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, Kind
+from shoal.errors import RequirementError
 from shoal.models.base import Requirement
+from shoal.models.l_diversity import DistinctLDiversity, EntropyLDiversity, LDiversity, RecursiveCLDiversity
 
 TREE_LEVELS = np.array([[0, 1, 2, 3, 4, 5], [6, 6, 7, 8, 8, 8], [9, 9, 9, 10, 10, 10], [11] * 6], dtype=np.int32)
 EMPTY = Requirement(())
@@ -226,3 +228,83 @@ def test_every_qid_is_kept_and_boxes_cover_their_records(problem):
         assert np.unique(released, axis=1, return_counts=True)[1].min() >= threshold
     all_released = np.vstack([low, high])
     assert np.unique(all_released, axis=1).shape[1] == len(np.unique(clustering.groups))
+
+
+def risk(model, values: list[int]) -> float:
+    """How surely a sensitive value of a group can be guessed, in the measure of the model."""
+    counts = sorted(Counter(values).values(), reverse=True)
+    if isinstance(model, LDiversity):
+        return counts[0] / len(values)
+    if isinstance(model, DistinctLDiversity):
+        return 1 / len(counts)
+    if isinstance(model, EntropyLDiversity):
+        return exp(sum(count / len(values) * log(count / len(values)) for count in counts))
+    tail = sum(counts[model.l - 1 :])
+    return counts[0] / tail if tail else inf
+
+
+def bound(model) -> float:
+    return model.c if isinstance(model, RecursiveCLDiversity) else 1 / model.l
+
+
+class PlainScoring(PlainRefinement):
+    """The same with a model in the score: every step looks at all groups anew."""
+
+    def __init__(self, table, labels, qids, model, secrets: list[int]):
+        super().__init__(table, labels, qids, distort=False, possible_splits=True)
+        self.model, self.secrets = model, secrets
+
+    def highest_risk(self, cut) -> float:
+        groups: dict[tuple[int, ...], list[int]] = {}
+        names = [{code: number for number, codes in values for code in codes} for values in cut]
+        for record, secret in zip(self.records, self.secrets, strict=True):
+            key = tuple(one[code] for one, code in zip(names, record, strict=True))
+            groups.setdefault(key, []).append(secret)
+        return max(risk(self.model, values) for values in groups.values())
+
+    def privacy_loss(self, position: int, index: int, parts) -> float:
+        now = self.highest_risk(self.cut)
+        rise = self.highest_risk(self.replaced(position, index, parts, range(-1, -1 - len(parts), -1))) - now
+        room = bound(self.model) - now
+        if room <= 1e-12:
+            return float(rise > 1e-12)
+        return min(1.0, rise / room)
+
+
+@given(problems(), st.data())
+@settings(max_examples=80, deadline=None)
+def test_models_in_the_score_divide_it_by_the_room_that_a_step_uses(problem, data):
+    columns, labels, qids = problem
+    table = encoded(columns, labels)
+    secrets = data.draw(st.lists(st.integers(0, 3), min_size=len(labels), max_size=len(labels)))
+    model = data.draw(
+        st.sampled_from([
+            LDiversity(1.2, "s"), LDiversity(2, "s"), DistinctLDiversity(2, "s"), EntropyLDiversity(1.5, "s"),
+            RecursiveCLDiversity(3, 2, "s"),
+        ])
+    )  # fmt: skip
+    table.columns["s"] = EncodedColumn("s", np.array(secrets, dtype=np.int32), 4)
+    algorithm = Tdr(class_column="class", qids=qids, score_models=True)
+    if not model.deficits(table, np.zeros(table.records, dtype=np.int32), 1)[0] <= 0:
+        with pytest.raises(RequirementError):
+            algorithm.cluster(table, Requirement((model,)), Context())
+        return
+    clustering = algorithm.cluster(table, Requirement((model,)), Context())
+    assert (model.deficits(table, clustering.groups, int(clustering.groups.max()) + 1) <= 0).all()
+    names = list(columns)
+    whole = Qid(tuple(range(len(names))), model.minimal_size())
+    kept = without_covered([whole, *(Qid(tuple(sorted(names.index(name) for name in one)), h) for one, h in qids)])
+    plain = PlainScoring(table, labels, [(qid.attributes, qid.threshold) for qid in kept], model, secrets)
+    for step in clustering.details["steps"]:
+        candidates = {number: (position, index, parts) for number, position, index, parts, _ in plain.candidates()}
+        position, index, parts = candidates[step["node"]]
+        loss = plain.privacy_loss(position, index, parts)
+        assert step["privacy_loss"] == pytest.approx(loss, abs=1e-9)
+        gain = plain.gain(position, parts)
+        assert step["score"] == pytest.approx(gain / ((step["anonymity_loss"] + 1) * (loss + 1)), rel=1e-9)
+        if table.attributes[position].kind is Kind.FLAT:
+            numbers = [plain.cut[position][index][0], step["node"]]
+        else:
+            numbers = [plain.number() for _ in parts]
+        plain.cut = plain.replaced(position, index, parts, numbers)
+        plain.cut[position] = [value for value in plain.cut[position] if value[1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.tables.formats.sql.address import Database, parse_address
+from shoal.tables.formats.sql.stores import open_store
 from shoal.tables.formats.sql.tables import SqlTarget, read_sql
 
 
@@ -36,6 +38,8 @@ def test_a_file_of_a_database_gives_the_release_of_a_csv_file(kind: str, people:
     shoal.run(shoal.Job.make(input=tmp_path / "people.csv", output=tmp_path / "out.csv", **settings))
     shoal.run(shoal.Job.make(input=f"{place}?table=people", output=f"{place}?table=released", **settings))
     from_file = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
+    with closing(open_store(parse_address(place), to_write=False)) as store:
+        assert store.tables() == ["people", "released"]
     from_table = read_sql(parse_address(f"{place}?table=released")).frame.cast(pl.String)
     assert sorted(from_file.rows(), key=str) == sorted(from_table.rows(), key=str)
     with pytest.raises(InputError, match="exists already"):

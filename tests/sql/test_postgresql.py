@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +17,7 @@ from tests.sql.conftest import PASSWORD, execute, fetch
 import shoal
 from shoal.errors import InputError, ShoalError
 from shoal.tables.formats.sql.address import parse_address
+from shoal.tables.formats.sql.stores import open_store
 from shoal.tables.formats.sql.tables import SqlTarget, read_sql
 
 TYPES = """
@@ -93,6 +95,14 @@ def test_a_release_goes_from_table_to_table(patients: str, tmp_path: Path) -> No
     assert "127.0.0.1" not in json.dumps(certificate)
     again = shoal.run(make_job(patients, replace=True))
     assert again.certificate["hashes"]["release"] == certificate["hashes"]["release"]
+
+
+def test_tables_are_listed_with_their_schema(patients: str) -> None:
+    execute(patients, 'CREATE VIEW research."a.b" AS SELECT 1 AS one')
+    with closing(open_store(parse_address(patients), to_write=False)) as store:
+        names = store.tables()
+    assert names == ["public.patients", 'research."a.b"']
+    assert read_sql(parse_address(patients).with_table(names[1])).frame.to_dict(as_series=False) == {"one": [1]}
 
 
 def test_the_order_of_the_server_means_nothing(patients: str) -> None:

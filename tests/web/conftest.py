@@ -20,7 +20,7 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run"),
 ]
-LONG = 60_000  # milliseconds: the first run on a machine compiles; nothing waits longer, so nothing can hang
+LONG = 240_000  # milliseconds: the first run on a busy machine compiles; nothing waits longer, so nothing can hang
 
 
 class Server:
@@ -71,7 +71,7 @@ class Server:
         if given:
             sent["Cookie"] = given
         content = body if isinstance(body, bytes | str) or body is None else json.dumps(body)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONG / 1000)
         try:
             connection.request(method, path, body=content, headers={**sent, **(headers or {})})
             answer = connection.getresponse()
@@ -93,13 +93,13 @@ class Server:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=LONG / 1000)
 
     def end(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:
-            rest = self.process.communicate(timeout=20)[0]
+            rest = self.process.communicate(timeout=LONG / 1000)[0]
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise

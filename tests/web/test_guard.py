@@ -20,6 +20,11 @@ def test_only_the_token_opens_and_only_once(serve: Callable[..., Any], tmp_path:
     assert server.ask("GET", "/")[0] == 401
     assert server.ask("GET", "/api/projects")[0] == 401
     assert server.ask("GET", "/static/app.js")[0] == 401
+    assert server.ask("GET", "/api/databases/0")[0] == 401
+    assert server.ask("GET", f"/api/projects/{'0' * 12}/events")[0] == 401
+    handshake = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    handshake["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
+    assert server.ask("GET", "/api/projects", headers=handshake)[0] in (400, 401, 403)
     for token in ("", "wrong", server.token[:-1], server.token + "x"):
         assert server.ask("GET", f"/open?token={token}")[0] == 403
     cookie = server.enter()
@@ -92,6 +97,16 @@ def test_no_path_leads_out(serve: Callable[..., Any], tmp_path: Path, people: Pa
         assert server.ask("POST", f"{place}/runs", {"settings": settings})[0] == 400
         assert server.ask("PUT", place, {"settings": settings})[0] == 400
     assert server.ask("POST", f"{place}/ask", {"ask": "verify", "release": "/etc/passwd"})[0] == 400
+    assert server.ask("PUT", f"{place}/beside/runs?name=x.csv", b"a\n1\n")[0] == 404
+    assert server.ask("PUT", f"{place}/beside/earlier?name=../../x.csv", b"a\n1\n")[0] == 201
+    (kept,) = (tmp_path / "workspace").rglob("x.csv")
+    assert kept.parent.name == "earlier"
+    for which in ("../project.json", "x.csv/../../project.json", "project.json"):
+        assert server.ask("DELETE", f"{place}/beside/earlier?name={which}")[0] == 200
+    assert server.ask("GET", place)[0] == 200
+    for kind in ("file", "database", "nothing"):
+        wanted = {"kind": kind, "number": 7, "table": "a", "below": "people.csv"}
+        assert server.ask("POST", "/api/projects", wanted)[0] == 422
 
 
 def test_uploads_are_limited_and_named_safely(serve: Callable[..., Any], tmp_path: Path) -> None:
@@ -145,6 +160,9 @@ def test_users_never_see_each_others_tables(serve: Callable[..., Any], tmp_path:
         ("DELETE", place),
         ("GET", f"{place}/table"),
         ("GET", f"{place}/events"),
+        ("PUT", f"{place}/beside/earlier?name=a.csv"),
+        ("POST", f"{place}/sweep"),
+        ("POST", f"{place}/frontier"),
         ("POST", f"{place}/ask"),
         ("POST", f"{place}/check"),
         ("POST", f"{place}/runs"),
@@ -160,7 +178,7 @@ def refused(*arguments: str | Path) -> str:
         [sys.executable, "-m", "shoal.cli.main", "serve", *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 2

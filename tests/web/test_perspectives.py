@@ -27,12 +27,24 @@ def stored(tmp_path: Path) -> dict[str, Any]:
     return dict(json.loads(file.read_text())["settings"])
 
 
+def runs_of(tmp_path: Path) -> list[str]:
+    """The numbers of all runs with a release, the earliest first."""
+    found = [json.loads(path.read_text()) for path in (tmp_path / "workspace").glob("projects/owner/*/runs/*/run.json")]
+    return [run["number"] for run in sorted(found, key=lambda run: run["made"]) if run["published"]]
+
+
 def wait_until_stored(opened: Any, tmp_path: Path, name: str, expected: Any) -> None:
     for _ in range(100):
         if stored(tmp_path).get(name) == expected:
             return
         opened.page.wait_for_timeout(50)
     raise AssertionError(stored(tmp_path).get(name))
+
+
+def choose(tree: Any, labels: list[str]) -> None:
+    """Choose nodes of a tree."""
+    for place, label in enumerate(labels):
+        tree.get_by_role("button", name=label, exact=True).click(modifiers=["Control"] if place else [])
 
 
 def test_a_hierarchy_is_built_edited_undone_and_saved(opened: Any, tmp_path: Path) -> None:
@@ -44,7 +56,8 @@ def test_a_hierarchy_is_built_edited_undone_and_saved(opened: Any, tmp_path: Pat
     wait_until_stored(opened, tmp_path, "hierarchies", {"zip": {"builder": "flat"}})
     page.get_by_role("button", name="By hand").click()
     page.get_by_role("toolbar").wait_for()
-    page.on("dialog", lambda dialog: dialog.accept("north"))
+    answer = lambda dialog: dialog.accept("north")  # noqa: E731
+    page.on("dialog", answer)
     tree = page.get_by_role("tree")
     tree.get_by_role("button", name="SECRETzip0", exact=True).click()
     tree.get_by_role("button", name="SECRETzip1", exact=True).click(modifiers=["Control"])
@@ -64,6 +77,30 @@ def test_a_hierarchy_is_built_edited_undone_and_saved(opened: Any, tmp_path: Pat
     tree.get_by_role("button", name="south").wait_for()
     tree.get_by_role("button", name="south").click()
     page.get_by_role("button", name="Take apart").click()
+    wait_until_stored(opened, tmp_path, "hierarchies", {"zip": {"*": [*wanted, "SECRETzip0", "SECRETzip1"]}})
+    groups = [["SECRETzip2", "SECRETzip3", "SECRETzip4"], ["SECRETzip0", "SECRETzip1"]]
+    page.remove_listener("dialog", answer)
+    for label, values in zip(("east", "west"), groups, strict=True):
+        page.once("dialog", lambda dialog, label=label: dialog.accept(label))
+        choose(tree, values)
+        page.get_by_role("button", name="Group together").click()
+        tree.get_by_role("button", name=label).wait_for()
+    page.once("dialog", lambda dialog: dialog.accept("south"))
+    choose(tree, ["SECRETzip4"])
+    page.get_by_role("button", name="Split off").click()
+    tree.get_by_role("button", name="south").wait_for()
+    choose(tree, ["west", "south"])
+    page.get_by_role("button", name="Merge").click()
+    tree.get_by_role("button", name="south").wait_for(state="detached")
+    rest = ["SECRETzip5", "SECRETzip6", "SECRETzip7"]
+    grown = [
+        *rest,
+        {"east": ["SECRETzip2", "SECRETzip3"]},
+        {"west": ["SECRETzip0", "SECRETzip1", "SECRETzip4"]},
+    ]
+    wait_until_stored(opened, tmp_path, "hierarchies", {"zip": {"*": grown}})
+    for _ in range(4):
+        page.get_by_role("button", name="Undo").click()
     wait_until_stored(opened, tmp_path, "hierarchies", {"zip": {"*": [*wanted, "SECRETzip0", "SECRETzip1"]}})
     page.reload()
     opened.see("By hand")
@@ -130,7 +167,7 @@ def test_look_and_risk(opened: Any, tmp_path: Path) -> None:
     opened.is_clean()
 
 
-def test_two_runs_together_and_the_frontier(opened: Any) -> None:
+def test_two_runs_together_and_the_frontier(opened: Any, tmp_path: Path) -> None:
     page = opened.page
     opened.step("Run")
     for _ in range(2):
@@ -145,10 +182,29 @@ def test_two_runs_together_and_the_frontier(opened: Any) -> None:
     figure = page.locator("figure").filter(has_text="Loss against k")
     figure.get_by_role("button", name="Table").click()
     assert figure.locator("tbody tr").count() == 6
+    for box in page.get_by_role("checkbox", name="Compare").all():
+        box.check()
+    compared = page.locator("section").filter(has=page.get_by_role("heading", name="Compared"))
+    compared.get_by_role("row", name="Loss", exact=False).first.wait_for()
+    assert compared.get_by_role("columnheader").all_inner_texts() == ["", "Run 1", "Run 2"]
+    opened.step("Look")
+    page.get_by_role("textbox", name="h", exact=True).fill("2, 6, 500")
+    page.get_by_role("button", name="Find out for 6 clusters").click()
+    figure = page.locator("figure").filter(has_text="F-measure against h")
+    figure.get_by_role("button", name="Table").click()
+    assert figure.locator("tbody tr").count() == 3
+    figure.get_by_role("row", name="500").get_by_text("no such release").wait_for()
+    page.goto(page.url.partition("#")[0] + "#/" + page.url.split("/")[4] + "/publish/" + runs_of(tmp_path)[0])
+    page.get_by_role("checkbox", name="This release was published").check()
+    page.get_by_role("combobox", name="Run").select_option(index=0)
     opened.step("Risk")
     opened.see("Three attackers")
-    page.get_by_label("Published before").select_option(index=1)
     opened.see("Together they still hide everybody among 5.")
+    published = next((tmp_path / "workspace").glob("projects/owner/*/runs/*/release.csv"))
+    page.get_by_label("A file: Joined with an earlier release").set_input_files(published)
+    page.get_by_role("button", name="Take release.csv away").wait_for()
+    page.get_by_role("combobox", name="Published before").select_option("release.csv")
+    page.get_by_role("cell", name="holds").first.wait_for()
     opened.is_clean()
 
 

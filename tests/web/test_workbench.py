@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
+from tests.web.conftest import LONG
 
 NASTY = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
@@ -147,18 +147,52 @@ def test_impossible_requirements_say_the_nearest_possible(
     seen.is_clean()
 
 
-@pytest.mark.parametrize("width", [1440, 800, 400])
-def test_no_page_is_wider_than_its_window(
-    serve: Callable[..., Any], visit: Callable[..., Any], people: Path, width: int
+def test_no_page_is_wider_than_its_window_and_a_closed_tab_comes_back(
+    serve: Callable[..., Any], visit: Callable[..., Any], people: Path
 ) -> None:
-    seen = visit(serve(people))
-    page = seen.page
-    page.set_viewport_size({"width": width, "height": 900})
-    page.get_by_role("link", name="people").click()
+    server = serve(people)
+    seen = visit(server)
+    seen.page.get_by_role("link", name="people").click()
     seen.see("Who stands alone")
+    seen.step("Run")
+    seen.page.get_by_role("button", name="Start the run").click()
+    seen.page.get_by_role("button", name="Cancel").wait_for()
+    address = seen.page.url
+    seen.page.close()
+    page = seen.page = seen.context.new_page()
+    page.set_default_timeout(LONG)
+    page.goto(address)
+    seen.see("Checked")
     number = page.url.split("/")[4]
+    shown = {
+        "table": "Who stands alone",
+        "look": "F-measure",
+        "risk": "Three attackers",
+        "publish": "The release holds.",
+    }
     for step in ("table", "hierarchies", "requirement", "run", "look", "risk", "publish"):
         page.goto(page.url.split("#")[0] + f"#/{number}/{step}")
         page.get_by_role("heading", level=1).wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, step
-    seen.is_clean()
+        if step in shown:
+            seen.see(shown[step])
+        for width in (1440, 800, 400):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (step, width)
+
+
+def test_two_browsers_see_the_same_runs(serve: Callable[..., Any], visit: Callable[..., Any], people: Path) -> None:
+    server = serve(people)
+    one = visit(server)
+    one.page.get_by_role("link", name="people").click()
+    one.see("Who stands alone")
+    other = visit(server, server.next_link())
+    other.page.goto(one.page.url.replace("/table", "/run"))
+    other.see("The frontier")
+    one.step("Run")
+    one.page.get_by_label("Name", exact=True).fill("From the first browser")
+    one.page.get_by_role("button", name="Start the run").click()
+    other.page.get_by_role("button", name="Delete From the first browser").wait_for()
+    other.page.get_by_role("button", name="Cancel").click()
+    one.page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    one.is_clean()
+    other.is_clean()

@@ -36,6 +36,7 @@ class Context:
     stop: StopRequest = field(default_factory=StopRequest)  # a search may end early when it is asked to
     wants_bound: bool = True  # False: a lower bound is known already
     suppression_limit: float = 0.0  # the share of the records that may be suppressed, by the algorithm or after it
+    part: float = 1.0  # the table is this share of one whose other parts are searched too, and shares the effort
 
     @property
     def may_suppress(self) -> bool:

@@ -11,6 +11,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.output import print_text
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.sql.address import SqlAddress, is_address, parse_address
 
 
 def register(app: typer.Typer) -> None:
@@ -18,9 +19,12 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    data: Annotated[Path | None, typer.Argument(help="a table to open, or a folder of tables")] = None,
+    data: Annotated[str | None, typer.Argument(help="a table to open (file or address), or a folder")] = None,
     workspace: Annotated[Path | None, typer.Option(help="folder that keeps projects; else they are deleted")] = None,
     folder: Annotated[list[Path] | None, typer.Option(help="folder whose tables may be opened (repeatable)")] = None,
+    database: Annotated[
+        list[str] | None, typer.Option(help="database whose tables may be opened, such as postgresql://host/db")
+    ] = None,
     port: Annotated[str | None, typer.Option(help="8432 or, if it is taken, a free one, unless given")] = None,
     host: Annotated[str, typer.Option(help="where to listen; other machines only with --password-file")] = "127.0.0.1",
     name: Annotated[list[str] | None, typer.Option(help="a name browsers call this server by (repeatable)")] = None,
@@ -33,7 +37,9 @@ def serve(
     problems: list[Problem] = []
     number = options.whole_number(port, "--port", problems, least=0)
     megabytes = options.whole_number(upload_limit, "--upload-limit", problems, least=1)
-    for path in [*([data] if data is not None else []), *(folder or [])]:
+    named = _place(data, problems) if data is not None else None
+    databases = [found for text in database or () if (found := _database(text, problems)) is not None]
+    for path in [*([named] if isinstance(named, Path) else []), *(folder or [])]:
         if not path.exists():
             problems.append(Problem("no-such-file", f"there is no file or folder '{path}'"))
     for library in ("starlette", "uvicorn"):
@@ -53,8 +59,9 @@ def serve(
     try:
         start(
             ServerOptions(
-                data=data,
+                data=named,
                 folders=tuple(folder or ()),
+                databases=tuple(databases),
                 workspace=workspace,
                 host=host,
                 port=number,
@@ -67,6 +74,19 @@ def serve(
         )
     except KeyboardInterrupt:  # how a server ends
         print_text("The workbench has ended.")
+
+
+def _place(text: str, problems: list[Problem]) -> Path | SqlAddress | None:
+    """A file, a folder or a table of a database."""
+    return _database(text, problems) if is_address(text) else Path(text)
+
+
+def _database(text: str, problems: list[Problem]) -> SqlAddress | None:
+    try:
+        return parse_address(text)
+    except InputError as error:
+        problems += error.problems
+        return None
 
 
 def _add_user(file: Path, name: str) -> None:

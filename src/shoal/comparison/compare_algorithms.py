@@ -28,6 +28,7 @@ from shoal.models.registry import parse_models
 from shoal.pipeline.certificate import job_hash
 from shoal.pipeline.run import check, run
 from shoal.progress import ProgressCallback, silent
+from shoal.reports.frontier import Comparison
 from shoal.tables.formats.files import read_table, sha256_of_file
 
 USEFULNESS_PARTS: tuple[str, ...] = ("risk", "queries", "models")
@@ -127,7 +128,7 @@ def compare_algorithms(
     processes: int = 1,
     progress: ProgressCallback = silent,
     earlier: Sequence[Problem] = (),
-) -> list[Record]:
+) -> Comparison:
     """Every algorithm with every k. Problems of the job are raised before any run; a run that fails says why.
 
     `earlier` are problems the caller has already found; they are raised together with all others.

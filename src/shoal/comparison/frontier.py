@@ -20,6 +20,7 @@ from typing import Any
 from shoal.errors import InputError, Problem, ShoalError
 from shoal.progress import Progress, ProgressCallback, silent
 from shoal.reports.charts import specs
+from shoal.reports.frontier import Comparison
 from shoal.reports.page import Page, paragraph, section, share, table
 from shoal.tables.formats.atomic import check_output
 
@@ -58,7 +59,7 @@ def compare(
     results: Path | None = None,
     processes: int = 1,
     progress: ProgressCallback = silent,
-) -> list[Record]:
+) -> Comparison:
     """Do all tasks that are not done yet; the records in the order of the tasks.
 
     A task that fails with one of our own errors gives a record with its reasons under `error`, and the others go on.
@@ -81,7 +82,7 @@ def compare(
             keep(task, _attempt(run, task))
     else:
         _in_processes(run, missing, processes, keep)
-    return [done[task] for task in wanted]
+    return Comparison(done[task] for task in wanted)
 
 
 def _attempt(run: Runner, task: Task) -> Record:

@@ -32,6 +32,7 @@ from shoal.evaluation.risk.combinations import risky_combinations
 from shoal.evaluation.risk.release_risk import Persons, release_risk
 from shoal.evaluation.usefulness.learning import model_accuracy
 from shoal.evaluation.usefulness.queries import query_errors
+from shoal.evaluation.usefulness.shapes import column_shapes
 from shoal.evaluation.usefulness.utility import utility
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.score import Scores, score_table
@@ -56,7 +57,9 @@ class Evaluation:
     utility: dict[str, Any] | None = None
     queries: dict[str, Any] | None = None
     models: dict[str, Any] | None = None
+    shapes: dict[str, Any] | None = None  # what columns look like; it names common values, so only reports have it
     clusters: dict[str, Any] | None = None  # how well clusters are kept; filled in by who asks for it
+    together: dict[str, Any] | None = None  # with earlier releases; filled in by who has them
     samples: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what could not be told, and why
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -76,6 +79,7 @@ class Evaluation:
             "queries": self.queries,
             "models": self.models,
             "clusters": self.clusters,
+            "together": self.together,
             "samples": list(self.samples),
             "notes": list(self.notes),
             "seconds": dict(self.seconds),
@@ -88,11 +92,13 @@ class Evaluation:
         title: str | None = None,
         summary: Mapping[str, Any] | None = None,
         language: str | None = None,
+        frontier: Sequence[Mapping[str, Any]] = (),
     ) -> str:
         """The evaluation as one offline HTML page; with the summary of a run (or its certificate), with its checks."""
         from shoal.reports.report import build_report
 
-        return build_report(summary, self.as_dict(), public=public, title=title, language=language)
+        found = {**self.as_dict(), "shapes": self.shapes}
+        return build_report(summary, found, public=public, title=title, language=language, frontier=frontier)
 
     def _repr_html_(self) -> str:
         from shoal.reports.notebook import evaluation_html
@@ -156,6 +162,8 @@ def evaluate_release(
     }
     found = _carry_out(work, options.parts, stages)
     risk = found.pop("risk", None) or work["risk"]()
+    if "utility" in options.parts:
+        found["shapes"] = column_shapes(table, original)
     samples += _shortened(found)
     return Evaluation(
         original.height, tuple(quasi), options, scores, risk, samples=tuple(samples), seconds=stages.seconds, **found

@@ -6,11 +6,12 @@ speaks about it; an older certificate or report goes before that, so that none i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -27,13 +28,16 @@ from shoal.pipeline.result import Holder, Result
 from shoal.pipeline.row_key import write_key
 from shoal.pipeline.sources import ReadSource
 from shoal.pipeline.summarize import Judged, make_result
-from shoal.progress import Watch
+from shoal.progress import ProgressCallback, Watch
 from shoal.tables.distinct import with_categories
 from shoal.tables.formats.atomic import StagedFiles
 from shoal.tables.formats.files import read_back, write_table
 from shoal.tables.formats.sql.address import SqlAddress
 from shoal.tables.formats.sql.tables import SqlTarget, in_fixed_order
 from shoal.tables.row_order import RowNumbers, inverse, published_order
+
+if TYPE_CHECKING:
+    from shoal.reports.frontier import Comparison
 
 PRIVATE = (
     "report",
@@ -108,6 +112,7 @@ def publish(
         judged = Judged(clustering, released, staged.sha256, verification, scores, measuring.result(), together)
         holder = Holder(
             evaluate=lambda progress: evaluate_fully(prepared, released, judged.domains, kept, progress),
+            frontier=lambda ks, progress: _try_other_k(prepared, ks, progress),
             publish=lambda elsewhere: publish(prepared, clustering, released, purpose, elsewhere, Watch()),
         )
         result = make_result(prepared, judged, target or named.get("release"), watch.seconds, holder)
@@ -119,6 +124,12 @@ def publish(
         watch.end_if_refused()
         files.commit(target.commit if target is not None else None)
     return result
+
+
+def _try_other_k(prepared: Prepared, ks: Sequence[int], progress: ProgressCallback) -> Comparison:
+    from shoal.pipeline.again import try_other_k
+
+    return try_other_k(prepared, ks, progress)
 
 
 def _stage(prepared: Prepared, released: pl.DataFrame, waiting: Path | SqlTarget | None, watch: Watch) -> _Staged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from shoal.tables.formats.files import format_to_write
 
 if TYPE_CHECKING:
     from shoal.evaluation.evaluate import Evaluation
+    from shoal.reports.frontier import Comparison
     from shoal.verification.result import Verification
 
 
@@ -27,9 +28,11 @@ class Holder:
         self,
         evaluate: Callable[[ProgressCallback], Evaluation] | None = None,
         publish: Callable[[Mapping[str, Path]], Result] | None = None,
+        frontier: Callable[[Sequence[int], ProgressCallback], Comparison] | None = None,
     ) -> None:
         self._evaluate = evaluate
         self._publish = publish
+        self._frontier = frontier
 
     def evaluate(self, progress: ProgressCallback) -> Evaluation:
         if self._evaluate is None:
@@ -40,6 +43,11 @@ class Holder:
         if self._publish is None:
             raise _no_original("save")
         return self._publish(places)
+
+    def frontier(self, ks: Sequence[int], progress: ProgressCallback) -> Comparison:
+        if self._frontier is None:
+            raise _no_original("compare")
+        return self._frontier(ks, progress)
 
     def __reduce__(self) -> tuple[type[Holder], tuple[()]]:
         return Holder, ()
@@ -70,12 +78,27 @@ class Result:
         """Loss, risk, attacks, statistics and queries, with the plan of the run; it shows itself in notebooks."""
         return self.holder.evaluate(progress)
 
-    def report(self, progress: ProgressCallback = silent, *, public: bool = False, language: str | None = None) -> str:
-        """The page about this release, as HTML that needs no network; `public` leaves out what helps an attacker."""
-        from shoal.reports.report import build_report
+    def frontier(self, ks: Sequence[int] = (2, 5, 10, 20, 50), progress: ProgressCallback = silent) -> Comparison:
+        """The same table once for each k: what more protection would cost. A list of records; notebooks draw it.
 
-        found = self.evaluate(progress).as_dict()
-        return build_report(self.summary(), found, public=public, language=language)
+        Every other model stays as it is, and nothing is written.
+        """
+        return self.holder.frontier(ks, progress)
+
+    def report(
+        self,
+        progress: ProgressCallback = silent,
+        *,
+        public: bool = False,
+        language: str | None = None,
+        frontier: Sequence[Mapping[str, Any]] = (),
+    ) -> str:
+        """The page about this release, as HTML that needs no network; `public` leaves out what helps an attacker.
+
+        `frontier` is what `result.frontier()` or `shoal.compare` gave.
+        """
+        evaluation = self.evaluate(progress)
+        return evaluation.report(summary=self.summary(), public=public, language=language, frontier=frontier)
 
     def save(self, folder: str | Path, format: str = "csv") -> Result:
         """Write release, certificate, report and job into a folder; the written bytes are checked as in every run.
@@ -130,7 +153,7 @@ class Result:
             f"  highest risk    {self.risk['before']['highest']:.1%} before, {self.risk['after']['highest']:.1%} after",
         ]
         lines += [f"  {check['model']:<15} {'holds' if check['passed'] else 'DOES NOT HOLD'}" for check in checks]
-        lines.append("  .release, .certificate, .metrics, .evaluate(), .report(), .save(folder)")
+        lines.append("  .release, .certificate, .metrics, .evaluate(), .frontier(), .report(), .save(folder)")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

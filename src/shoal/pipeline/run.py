@@ -53,10 +53,19 @@ def run_frame(
     purpose: Purpose | None = None,
 ) -> Result:
     """The same for a frame in memory; `models` may be given as objects besides those that the job names."""
+    if _is_of_spark(frame):
+        from shoal.pipeline.counted import make_counted_release
+
+        job = job.model_copy(update={"engine": "spark"})
+        return make_counted_release(resolve(job, models), watch or Watch(progress), frame)
     if job.engine not in ("auto", "local"):
         message = f"the engine '{job.engine}' reads files, and a frame is given"
         raise InputError(Problem("cannot-stream", message, hint="leave out the engine, or name a file as input"))
     return make_release(resolve(job, models), lambda: frame_source(frame), watch or Watch(progress), purpose)
+
+
+def _is_of_spark(frame: Any) -> bool:
+    return type(frame).__module__.startswith("pyspark.sql.") and hasattr(frame, "sparkSession")
 
 
 def check(job: Job) -> Prepared:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, timedelta
 from typing import Any
 
 from shoal.reports.attacks import attack_section
@@ -10,12 +11,15 @@ from shoal.reports.charts import specs
 from shoal.reports.charts.clusters import contingency, contingency_records
 from shoal.reports.language import tell
 from shoal.reports.page import MEANING, Page, bad_if, count, heading, note, number, paragraph, section, share, table
+from shoal.reports.pictures import pairs
 from shoal.reports.summary import bound_note, loss_per_attribute, metric_table
+from shoal.reports.together import together_section
 
 Dict = Mapping[str, Any]
 
 COMBINATIONS_SHOWN = 12
 TABLES_SHOWN = 12
+WORDS = ("(missing)", "other values")  # of shapes; all other labels are of the data
 
 
 def evaluation_sections(
@@ -24,8 +28,11 @@ def evaluation_sections(
     """All sections that the evaluation has numbers for; `bounds` are what the run knows of the best possible loss."""
     parts = [_risk(page, evaluation, public=public)]
     if not public:
-        parts += [_drivers(evaluation), attack_section(evaluation)]
-    parts += [_loss(page, evaluation, bounds or {}, public=public), _queries(page, evaluation)]
+        parts += [_drivers(evaluation), attack_section(evaluation), together_section(evaluation)]
+    parts.append(_loss(page, evaluation, bounds or {}, public=public))
+    if not public:
+        parts.append(_shapes(evaluation))
+    parts.append(_queries(page, evaluation))
     parts += [_models(page, evaluation), _clusters(page, evaluation, public=public)]
     if not public:
         parts.append(_statistics(evaluation))
@@ -153,12 +160,31 @@ def _loss(page: Page, evaluation: Dict, bounds: Mapping[str, float], *, public: 
     ):
         cells = sum(scores[key].values())
         if cells:
-            parts.append(note(f"{cells:,} {text}." + ("" if public else f" Columns: {', '.join(scores[key])}.")))
+            columns = "" if public else " " + tell("Columns: {names}.", names=", ".join(scores[key]))
+            parts.append(note(f"{count(cells)} {tell(text)}.{columns}"))
     if scores["removed"]:
-        parts.append(note(f"{scores['removed']:,} records of the original are not in the release; they count as lost."))
+        lost = "{count} records of the original are not in the release; they count as lost."
+        parts.append(note(tell(lost, count=count(scores["removed"]))))
     if not public:
         parts += [heading("Per attribute"), *loss_per_attribute(page, scores["per_attribute"]["gcp"])]
     return section("Loss", "What the release no longer tells, compared with the original.", *parts)
+
+
+def _shapes(evaluation: Dict) -> str:
+    """Every column as a picture, before and after."""
+    found = evaluation.get("shapes")
+    if not found:
+        return ""
+    intro = (
+        "Grey before, blue after: the share of the records in each bin. Ranges and nodes are read as the values they "
+        "cover. Values that fewer than ten people have are not named."
+    )
+    rows = {
+        name: [{**row, "label": tell(row["label"]) if row["label"] in WORDS else row["label"]} for row in shape]
+        for name, shape in found.items()
+    }
+    drawn = "".join(pairs(name, shape) for name, shape in rows.items())
+    return section("Columns before and after", intro, f'<div class="pictures two">{drawn}</div>')
 
 
 def _queries(page: Page, evaluation: Dict) -> str:
@@ -245,8 +271,7 @@ def _statistics(evaluation: Dict) -> str:
     parts = []
     if found["moments"]:
         rows = [
-            [name, number(row["mean_before"]), number(row["mean_after"]), number(row["deviation_before"]),
-             number(row["deviation_after"])]
+            [name, _mean(row, "before"), _mean(row, "after"), _deviation(row, "before"), _deviation(row, "after")]
             for name, row in found["moments"].items()
         ]  # fmt: skip
         header = ["Attribute", "Mean before", "Mean after", "Deviation before", "Deviation after"]
@@ -285,6 +310,17 @@ def _statistics(evaluation: Dict) -> str:
     return section("Statistics", intro, *parts)
 
 
+def _mean(row: Dict, when: str) -> str:
+    """A mean as a number, or as the day that it is."""
+    mean = row[f"mean_{when}"]
+    return (date(1970, 1, 1) + timedelta(days=round(mean))).isoformat() if row.get("days") else number(mean)
+
+
+def _deviation(row: Dict, when: str) -> str:
+    deviation = number(row[f"deviation_{when}"])
+    return tell("{count} days", count=deviation) if row.get("days") else deviation
+
+
 def _signed(value: float | None) -> str:
     return "not known" if value is None or value != value else f"{value:.3f}"
 
@@ -293,5 +329,8 @@ def _samples(evaluation: Dict) -> str:
     if not evaluation["samples"]:
         return ""
     return note(
-        "Computed on samples: " + "; ".join(evaluation["samples"]) + ". Everything else is computed on all records."
+        tell(
+            "Computed on samples: {samples}. Everything else is computed on all records.",
+            samples="; ".join(evaluation["samples"]),
+        )
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
 from shoal.reports.language import tell
 from shoal.reports.page import count, share
-from shoal.reports.pictures import AFTER, BAD, BEFORE, bars
-from shoal.reports.story import tell_story
+from shoal.reports.pictures import AFTER, BAD, BEFORE, bars, crowds
+from shoal.reports.story import Chapter, Grave, tell_story
 
 Dict = Mapping[str, Any]
 BAD_LOSS = 0.75  # of a column, from which on hardly anything of it is left
@@ -22,7 +23,31 @@ def first_page(summary: Dict | None, evaluation: Dict | None, *, public: bool) -
     pictures.append("" if public else _groups(evaluation))
     drawn = "".join(picture for picture in pictures if picture)
     shown = f'<div class="pictures">{drawn}</div>' if drawn else ""
-    return shown + (_chapters(certificate, public) if certificate is not None else "")
+    if certificate is None:
+        return shown
+    chapters = tell_story(certificate, public=public)
+    if not public:
+        chapters = (*chapters[:-1], _with_uniform_groups(chapters[-1], evaluation))
+    return _grave(chapters) + shown + _chapters(chapters)
+
+
+def _with_uniform_groups(remains: Chapter, evaluation: Dict | None) -> Chapter:
+    """What an evaluation adds: how many are in groups that give a sensitive value away."""
+    disclosure = (evaluation or {}).get("risk", {}).get("disclosure") or {}
+    text = "{count} records are in groups in which all have the same value of {name}: whoever finds the group knows it."
+    found = [
+        Grave(tell(text, count=count(told["records_in_uniform_classes"]), name=name))
+        for name, told in disclosure.items()
+        if told["records_in_uniform_classes"]
+    ]
+    return replace(remains, sentences=(*found, *remains.sentences))
+
+
+def _grave(chapters: Sequence[Chapter]) -> str:
+    """What must not be missed, right below the verdict."""
+    found = [sentence for chapter in chapters for sentence in chapter.sentences if isinstance(sentence, Grave)]
+    lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in found)
+    return f'<div class="but"><b>{escape(tell("Decide knowingly"))}</b><ul>{lines}</ul></div>' if found else ""
 
 
 def verdict(summary: Dict | None) -> str:
@@ -39,13 +64,15 @@ def _verdict(certificate: Dict) -> str:
     return f'<div class="verdict{kind}">{escape(text)}<span>{escape(about)}</span></div>'
 
 
-def _chapters(certificate: Dict, public: bool) -> str:
-    chapters = tell_story(certificate, public=public)
+def _chapters(chapters: Sequence[Chapter]) -> str:
     told = []
     for chapter in chapters:
         if not chapter.sentences:
             continue
-        lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in chapter.sentences)
+        lines = "".join(
+            f"<li{' class=bad' if isinstance(sentence, Grave) else ''}>{escape(sentence)}</li>"
+            for sentence in chapter.sentences
+        )
         wide = ' class="wide"' if chapter is chapters[-1] else ""
         told.append(f"<div{wide}><h3>{escape(chapter.title)}</h3><ul>{lines}</ul></div>")
     return f'<div class="story">{"".join(told)}</div>'
@@ -84,13 +111,6 @@ def _loss(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
 
 
 def _groups(evaluation: Dict | None) -> str:
-    """How large the groups are, by the share of records in groups of each size."""
-    sizes = (evaluation or {}).get("risk", {}).get("sizes_after")
-    if not sizes:
-        return ""
-    rows = [
-        (tell("groups of {sizes}", sizes=row["sizes"]), row["share"], f"{count(row['records'])}", AFTER)
-        for row in sizes
-        if row["records"]
-    ]
-    return bars(rows, "Records by how many records look the same as they do.")
+    """How many records look the same, before and after."""
+    risk = (evaluation or {}).get("risk", {})
+    return crowds(risk["sizes_before"], risk["sizes_after"]) if risk.get("sizes_after") else ""

@@ -6,13 +6,14 @@ dark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from shoal.reports.frontier import frontier_picture, frontier_table
 from shoal.reports.language import tell
 from shoal.reports.page import MEANING, count, number, share, table
-from shoal.reports.pictures import AFTER, BAD, BEFORE, bars
+from shoal.reports.pictures import AFTER, BAD, BEFORE, bars, crowds
 
 Dict = Mapping[str, Any]
 BAD_LOSS = 0.75
@@ -20,7 +21,7 @@ _STYLE = (
     "font-family:system-ui,sans-serif;max-width:900px;background:#fff;color:#1d2430;padding:14px 18px;"
     "border:1px solid #e3e6eb;border-radius:10px"
 )
-_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(260px,1fr));gap:18px;margin-top:10px"
+_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,270px));gap:18px;margin-top:10px"
 
 
 def summary_html(summary: Dict) -> str:
@@ -42,7 +43,25 @@ def evaluation_html(evaluation: Dict) -> str:
         "gcp": scores["totals"]["gcp"],
         "error": evaluation["queries"]["median_error"] if evaluation.get("queries") else None,
     }
-    return _html("", facts, risk["before"], risk["after"], scores["per_attribute"]["gcp"])
+    groups = crowds(risk["sizes_before"], risk["sizes_after"])
+    return _html("", facts, risk["before"], risk["after"], scores["per_attribute"]["gcp"], groups)
+
+
+def comparison_html(records: Sequence[Dict]) -> str:
+    """Runs with several algorithms or k: the picture, and every run in a table."""
+    picture = frontier_picture(records)
+    return (
+        f'<div style="{_STYLE}"><div style="max-width:560px">{picture}</div>{_aligned(frontier_table(records))}</div>'
+    )
+
+
+def _aligned(html: str) -> str:
+    """A table whose texts stand at the left and numbers at the right, whatever the page around it says."""
+    left, right = (f'style="text-align:{side};padding:3px 14px 3px 0;font-size:13.5px"' for side in ("left", "right"))
+    for cell in ("td", "th"):
+        html = html.replace(f"<{cell}>", f"<{cell} {left}>").replace(f"<{cell} class=meaning>", f"<{cell} {left}>")
+        html = html.replace(f"<{cell} class=number>", f"<{cell} {right}>")
+    return html
 
 
 def _verdict(checks: Any) -> str:
@@ -58,7 +77,7 @@ def _verdict(checks: Any) -> str:
     )
 
 
-def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[str, float]) -> str:
+def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[str, float], more: str = "") -> str:
     rows = [
         ["Records", count(facts["records"]), "In the original table."],
         ["Smallest class", count(facts["smallest"]), "Every record looks the same as this many or more."],
@@ -81,5 +100,6 @@ def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[
     pictures = bars(risks, "The chance to recognise a person who is known to be in the table.", highest=1.0)
     lost = "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left."
     pictures += bars(columns, lost, highest=1.0)
+    pictures += more
     shown = table(["What", "Value", MEANING], rows, numbers=(1,))
-    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{shown}</div>'
+    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{_aligned(shown)}</div>'

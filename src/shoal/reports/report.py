@@ -10,12 +10,13 @@ always there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from shoal.reports.evaluation import evaluation_sections
 from shoal.reports.first_page import first_page, verdict
+from shoal.reports.frontier import frontier_section
 from shoal.reports.language import speaking, tell
 from shoal.reports.page import Page, card, cards, count, note, number, share
 from shoal.reports.summary import bounds_of, certificate_sections, loss_section, risk_section
@@ -40,13 +41,16 @@ def build_report(
     public: bool = False,
     title: str | None = None,
     language: str | None = None,
+    frontier: Sequence[Dict] = (),
 ) -> str:
-    """The report as one HTML text, in one of the languages of `language.py`."""
+    """The report as one HTML text, in one of the languages of `language.py`; `frontier` are runs with other k."""
     with speaking(language):
-        return _build(summary, evaluation, public=public, title=title)
+        return _build(summary, evaluation, public=public, title=title, frontier=frontier)
 
 
-def _build(summary: Dict | None, evaluation: Dict | None, *, public: bool, title: str | None) -> str:
+def _build(
+    summary: Dict | None, evaluation: Dict | None, *, public: bool, title: str | None, frontier: Sequence[Dict]
+) -> str:
     page = Page(title or tell("Anonymization report"))
     page.add('<div class="first-page">')
     page.heading(_subtitle(summary, evaluation, public))
@@ -56,6 +60,8 @@ def _build(summary: Dict | None, evaluation: Dict | None, *, public: bool, title
         page.add(risk_section(page, summary, public=public), loss_section(page, summary, public=public))
     if evaluation is not None:
         page.add(*evaluation_sections(page, evaluation, public=public, bounds=bounds_of(summary)))
+    if frontier:
+        page.add(frontier_section(frontier))
     if summary is not None:
         page.add(*certificate_sections(summary, public=public))
     page.add(f"<footer>{tell('Made with Shoal. This page needs no network and sends nothing.')}</footer>")

@@ -16,6 +16,15 @@ Dict = Mapping[str, Any]
 COUNTED_TWICE = 12  # names that a sentence lists; of more it tells the number
 
 
+ALONE = 0.1  # share of the records that may stand alone for whoever knows the kept columns before it is grave
+
+
+class Grave(str):
+    """A sentence that a reader must not miss."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Chapter:
     """One question about a release and its answer, a sentence per entry; `good` is None where that is no question."""
@@ -137,10 +146,12 @@ def remaining_risks(certificate: Dict) -> list[str]:
     alone = certificate.get("alone_with_kept")
     if alone:
         text = "{count} records stand alone for whoever knows the kept columns besides the generalized ones."
-        told.append(tell(text, count=_count(alone)))
+        sentence = tell(text, count=_count(alone))
+        records = certificate.get("records", {}).get("released", 0)
+        told.append(Grave(sentence) if alone > ALONE * records else sentence)
     if job.get("allow"):
         text = "Published although nearly every record has its own value: {names}. They single people out."
-        told.append(tell(text, names=_names(job["allow"])))
+        told.append(Grave(tell(text, names=_names(job["allow"]))))
     if not job.get("person"):
         told.append(tell("It is taken for granted that each record is another person."))
     if certificate.get("row_order") == "input":

@@ -153,9 +153,10 @@ def _kept_table(certificate: Dict, *, public: bool) -> list[str]:
     text = "These columns are neither generalized nor dropped."
     if public:
         return [heading("Published as they are"), paragraph(text), table(["Column"], [row[:1] for row in rows])]
-    text += f" Whoever knows them too tells {count(certificate.get('alone_with_kept'))} records from all others."
+    alone = "Whoever knows them too tells {count} records from all others."
+    told = [paragraph(text), paragraph(tell(alone, count=count(certificate.get("alone_with_kept"))))]
     shown = table(["Column", "What speaks against it, allowed knowingly"], rows)
-    return [heading("Published as they are"), paragraph(text), shown]
+    return [heading("Published as they are"), *told, shown]
 
 
 def _run_tables(certificate: Dict, seconds: Mapping[str, float]) -> list[str]:

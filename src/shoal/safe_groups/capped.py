@@ -58,8 +58,8 @@ def cluster_strata(
         raise_if_impossible(requirement, table)
         raise RequirementError(_too_strict(table, requirement, strata, possible, int(out.sum())))
     found = []
-    inner = replace(context, progress=silent)
     for number, records in enumerate(released):
+        inner = replace(context, progress=silent, part=len(records) / table.records)
         found.append(_cluster_one(some_records(free, records), requirement, algorithm, inner, cluster))
         context.report((number + 1) / len(released))
     joined = _joined(table, released, found, out)

@@ -12,6 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from shoal.tables.formats.sql.address import address_text
+from shoal.web.databases import Databases
 from shoal.web.events import Channels
 from shoal.web.files import plain
 from shoal.web.places import Places
@@ -32,6 +34,7 @@ class Bench:
     workspace: Workspace
     sessions: Sessions
     places: Places
+    databases: Databases
     hosts: frozenset[str]
     cookie: str
     users: Users | None = None  # None: whoever has the link
@@ -45,7 +48,7 @@ class Bench:
 
     async def asked(self, project: Project, question: dict[str, Any]) -> Response:
         """The answer of the process that has the table of a project."""
-        answer = await self.tables.ask(project.folder, project.table, question)
+        answer = await self.tables.ask(project.folder, address_text(project.table), question)
         return told({"problems": answer["problems"]}, 422) if "problems" in answer else told(answer["value"])
 
 

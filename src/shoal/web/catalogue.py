@@ -9,6 +9,7 @@ from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.hierarchies.builders import DATE_LEVELS
 from shoal.hierarchies.spec import BUILDERS
 from shoal.models.catalogue import catalogue as model_entries
+from shoal.tables.formats.files import readable_endings
 
 PRESETS = (
     {
@@ -56,4 +57,5 @@ def catalogue() -> dict[str, Any]:
         "builders": {name: list(builder.settings) for name, builder in BUILDERS.items()},
         "date_levels": list(DATE_LEVELS),
         "presets": list(PRESETS),
+        "endings": readable_endings(),
     }

@@ -9,7 +9,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from shoal.job.job import Job
 from shoal.web.settings import commands, download_job
-from shoal.web.workspace import NotThereError, Project
+from shoal.web.workspace import ELSEWHERE, NotThereError, Project
 
 _FILES = {
     "release": "release.*",
@@ -46,7 +46,7 @@ def _job(project: Project, folder: Path, name: str) -> Response:
         return JSONResponse(commands(job, table))
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "job.yaml"
-        download_job(job, table, project.read()["source"]["kind"] == "file", Path(place)).save(file)
+        download_job(job, table, project.read()["source"]["kind"] in ELSEWHERE, Path(place)).save(file)
         text = file.read_text(encoding="utf-8")
     headers = {"content-disposition": 'attachment; filename="job.yaml"'}
     return Response(text, media_type="application/yaml", headers=headers)

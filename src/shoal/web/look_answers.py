@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
 from shoal.evaluation.usefulness.clustering.comparison import compare_release
@@ -18,10 +19,15 @@ from shoal.evaluation.usefulness.learning import model_accuracy, table_features
 from shoal.evaluation.usefulness.reading_cells import make_bins, original_bins, text_shares
 from shoal.job.job import Job
 from shoal.job.plan import make_plan
+from shoal.models.k_anonymity import KAnonymity
+from shoal.models.registry import parse_model
+from shoal.pipeline.verify_together import TogetherOptions, together
 from shoal.released.domain import DomainKind, FloatArray
 from shoal.released.reading import ReadColumn, read_release
 from shoal.releases.check import check_together
+from shoal.releases.verdict import Setting
 from shoal.tables.distinct import as_text
+from shoal.tables.formats.files import read_table
 
 KEPT = "look.parquet"
 MOST_ROWS = 200
@@ -82,14 +88,11 @@ class Look:
 
     def map(self, question: Question) -> dict[str, Any]:
         """Records on the two directions in which the original differs most, with group and loss; and their boxes."""
-        random = np.random.default_rng([self.job.seed, 71])
-        rows = np.sort(random.permutation(self.table.rows)[:DRAWN])
+        rows = self._some_groups()
         features = table_features(self.table, self.original, rows, scaled=True).astype(np.float64)
         centred = features - features.mean(axis=0)
         _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
-        places = centred @ directions[:2].T
-        if places.shape[1] < 2:
-            places = np.column_stack([places, np.zeros(len(rows))])
+        places = _spread(centred @ directions[:2].T)
         groups = self.table.class_of_row[rows]
         boxes = {}
         for group in np.unique(groups).tolist():
@@ -106,7 +109,25 @@ class Look:
             "explained": float((strengths[:2] ** 2).sum()) / total,
             "records": self.table.rows,
             "drawn": len(rows),
+            "groups": len(self.table.class_sizes),
         }
+
+    def _some_groups(self) -> NDArray[np.intp]:
+        """The records of groups taken at random, as many as can be drawn: whole groups, so that their boxes show."""
+        random = np.random.default_rng([self.job.seed, 71])
+        by_group = np.argsort(self.table.class_of_row, kind="stable")
+        ends = np.cumsum(self.table.class_sizes)
+        rows: list[NDArray[np.intp]] = []
+        left = DRAWN
+        for group in random.permutation(len(ends)).tolist():
+            members = by_group[ends[group] - self.table.class_sizes[group] : ends[group]]
+            if members.size > left:
+                members = random.permutation(members)[:left] if not rows else members[:0]
+            rows.append(members)
+            left -= members.size
+            if left <= 0:
+                break
+        return np.sort(np.concatenate(rows))
 
     def distribution(self, question: Question) -> dict[str, Any]:
         """How often the values of a column occur, before and, as far as the release tells, after."""
@@ -147,6 +168,14 @@ class Look:
         verdict = check_together(frames, self.job.quasi, k, secrets, rows_known=True, domains=self.domains)
         return verdict.as_dict()
 
+    def beside(self, question: Question) -> dict[str, Any]:
+        """What this release tells together with a file that was published before it."""
+        frames = [read_table(Path(question[name])).frame for name in ("earlier", "release")]
+        asked = question.get("setting")
+        options = TogetherOptions(setting=Setting(asked) if asked in set(Setting) else Setting.SAME)
+        models = [KAnonymity(self.job.k or 2), *(parse_model(model) for model in self.job.models)]
+        return together(frames, self.job.quasi, models, options, self.plan.hierarchies).as_dict()
+
     def _texts(self, frame: pl.DataFrame, names: list[str], rows: Any) -> list[tuple[Any, ...]]:
         piece = frame.select(names)[np.asarray(rows)]
         return piece.select(as_text(piece[name]) for name in names).rows()
@@ -155,6 +184,17 @@ class Look:
         if name not in self.table.columns:
             raise InputError(Problem("unknown-column", "that is no quasi-identifying column of this run", name))
         return self.table.columns[name]
+
+
+def _spread(places: FloatArray) -> FloatArray:
+    """Places in a square, halfway between where they are and evenly spread, so that crowds of dots can be seen."""
+    spread = np.zeros((len(places), 2))
+    for axis, along in enumerate(places.T):
+        values, of_row, times = np.unique(np.round(along, 9), return_inverse=True, return_counts=True)
+        rank = (np.cumsum(times) - times / 2)[of_row] / len(along)
+        wide = values[-1] - values[0]
+        spread[:, axis] = (rank + ((along - values[0]) / wide if wide > 0 else 0.5)) / 2
+    return spread
 
 
 def _bin_labels(column: ReadColumn) -> list[str]:

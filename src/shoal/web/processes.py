@@ -60,8 +60,8 @@ class Child:
 class TableProcess:
     """A process that keeps one table in memory and answers one question after the other."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, table: str) -> None:
+        self.table = table
         self.used = time.monotonic()
         self._child: Child | None = None
         self._lock = asyncio.Lock()
@@ -73,7 +73,7 @@ class TableProcess:
         async with self._lock:
             if self._child is None or self._child.process.returncode is not None:
                 self._child = await Child.start("table")
-                opened = await self._asked({"ask": "open", "path": str(self.path)})
+                opened = await self._asked({"ask": "open", "table": self.table})
                 if "problems" in opened:
                     return opened
             return await self._asked(question)
@@ -103,7 +103,7 @@ class TableProcesses:
     def __init__(self) -> None:
         self._open: dict[Path, TableProcess] = {}
 
-    async def ask(self, project: Path, table: Path, question: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, project: Path, table: str, question: dict[str, Any]) -> dict[str, Any]:
         await self._close_idle()
         found = self._open.setdefault(project, TableProcess(table))
         return await found.ask(question)

@@ -15,9 +15,9 @@ from shoal.web.bench import bench_of, body_of, project_of, settings_of, told
 from shoal.web.catalogue import catalogue
 from shoal.web.files import plain
 from shoal.web.settings import make_job
-from shoal.web.tables import from_file, from_sample, from_upload
+from shoal.web.tables import add_beside, from_database, from_file, from_sample, from_upload
 from shoal.web.worker import problems_of
-from shoal.web.workspace import NotThereError, Project
+from shoal.web.workspace import Project
 
 QUESTIONS = frozenset({"overview", "rows", "risk", "values", "hierarchy"})
 
@@ -26,12 +26,19 @@ async def choices(request: Request) -> Response:
     """What there is to choose from."""
     bench = bench_of(request)
     user = request.scope["user"] if bench.users is not None else None
-    return told({**catalogue(), "upload_limit": bench.upload_limit, "folders": bench.places.names(), "user": user})
+    sources = {"folders": bench.places.names(), "databases": bench.databases.names()}
+    return told({**catalogue(), "upload_limit": bench.upload_limit, **sources, "user": user})
 
 
 async def folder(request: Request) -> Response:
     below = request.query_params.get("below", "")
     return told({"entries": bench_of(request).places.entries(request.path_params["number"], below)})
+
+
+async def database(request: Request) -> Response:
+    """The tables of a database."""
+    bench, number = bench_of(request), request.path_params["number"]
+    return told({"tables": await asyncio.to_thread(bench.databases.tables, number)})
 
 
 async def all_projects(request: Request) -> Response:
@@ -54,10 +61,14 @@ async def new_project(request: Request) -> Response:
     bench, user, wanted = bench_of(request), request.scope["user"], await body_of(request)
     if wanted.get("kind") == "sample":
         made = await asyncio.to_thread(from_sample, bench.workspace, user)
+        return told(made.shown(), 201)
+    given = wanted.get("number")
+    number = given if isinstance(given, int) else -1
+    if wanted.get("kind") == "database":
+        address = bench.databases.table(number, str(wanted.get("table", "")), str(wanted.get("key", "")))
+        made = from_database(bench.workspace, user, address)
     else:
-        number = wanted.get("number")
-        table = bench.places.table(number if isinstance(number, int) else -1, str(wanted.get("below", "")))
-        made = from_file(bench.workspace, user, table)
+        made = from_file(bench.workspace, user, bench.places.table(number, str(wanted.get("below", ""))))
     return told(made.shown(), 201)
 
 
@@ -73,6 +84,29 @@ async def uploaded(request: Request) -> Response:
         bench.upload_limit,
     )
     return told(made.shown(), 201)
+
+
+async def added(request: Request) -> Response:
+    """A further table of a project."""
+    project, bench = project_of(request), bench_of(request)
+    length = request.headers.get("content-length", "")
+    await add_beside(
+        project,
+        request.path_params["kind"],
+        request.query_params.get("name", ""),
+        request.stream(),
+        int(length) if length.isdigit() else 0,
+        bench.upload_limit,
+    )
+    return told(project.shown(), 201)
+
+
+async def taken_away(request: Request) -> Response:
+    project = project_of(request)
+    for path in project.beside(request.path_params["kind"]):
+        if path.name == request.query_params.get("name", ""):
+            path.unlink()
+    return told(project.shown())
 
 
 async def show_project(request: Request) -> Response:
@@ -114,7 +148,7 @@ async def check(request: Request) -> Response:
     project = project_of(request)
     settings = settings_of(await body_of(request), {})
     try:
-        job = make_job(settings, project.table, None)
+        job = make_job(settings, project.table, None, project.population)
     except ShoalError as error:
         return told({"problems": problems_of(error), "impossible": False})
     file = project.folder / "check.yaml"
@@ -135,22 +169,22 @@ async def events(request: Request) -> Response:
 
 async def table(request: Request) -> Response:
     """The table itself, if it is kept in the project: so that the job can be run elsewhere."""
-    project = project_of(request)
-    source = project.read()["source"]
-    if source["kind"] == "file":
-        raise NotThereError
-    return FileResponse(project.table, filename=source["name"], content_disposition_type="attachment")
+    path = project_of(request).kept_table
+    return FileResponse(path, filename=path.name, content_disposition_type="attachment")
 
 
 ROUTES = [
     Route("/api/catalogue", choices),
     Route("/api/folders/{number:int}", folder),
+    Route("/api/databases/{number:int}", database),
     Route("/api/projects", all_projects),
     Route("/api/projects", new_project, methods=["POST"]),
     Route("/api/upload", uploaded, methods=["PUT"]),
     Route("/api/projects/{project}", show_project),
     Route("/api/projects/{project}", change_project, methods=["PUT"]),
     Route("/api/projects/{project}", delete_project, methods=["DELETE"]),
+    Route("/api/projects/{project}/beside/{kind}", added, methods=["PUT"]),
+    Route("/api/projects/{project}/beside/{kind}", taken_away, methods=["DELETE"]),
     Route("/api/projects/{project}/ask", ask, methods=["POST"]),
     Route("/api/projects/{project}/check", check, methods=["POST"]),
     Route("/api/projects/{project}/events", events),

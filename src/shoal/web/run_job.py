@@ -18,7 +18,8 @@ import shoal
 from shoal.errors import ShoalError
 from shoal.job.job import Job
 from shoal.progress import Progress, StopRequest, Watch
-from shoal.web.files import write_json, write_private
+from shoal.web.files import read_json, write_json, write_private
+from shoal.web.sweep_job import sweep_quality
 from shoal.web.worker import Voice, problems_of
 
 
@@ -37,6 +38,11 @@ def run_job(voice: Voice) -> None:
 
     try:
         job = Job.load(folder / "job.yaml")
+        sweep = read_json(folder / "run.json").get("sweep")
+        if sweep is not None:
+            rows = sweep_quality(job, sweep, Watch(progress, None, stop))
+            voice.say(event="done", seconds=time.perf_counter() - started, rows=rows)
+            return
         published = job.output is not None  # else only its numbers are wanted
         result = shoal.run(job, watch=Watch(progress, _Keep(folder, job) if published else None, stop))
         if published:

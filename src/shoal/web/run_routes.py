@@ -19,7 +19,8 @@ from shoal.web.workspace import NotThereError
 
 LONGEST_NAME = 80
 MOST_TASKS = 60
-LOOKS = frozenset({"rows", "map", "distribution", "clusters", "learning", "together"})
+MOST_CLUSTERS = 30
+LOOKS = frozenset({"rows", "map", "distribution", "clusters", "learning", "together", "beside"})
 
 
 async def start(request: Request) -> Response:
@@ -40,12 +41,14 @@ async def show(request: Request) -> Response:
     return told(state)
 
 
-async def rename(request: Request) -> Response:
-    folder = run_folder_of(request)
-    name = str((await body_of(request)).get("name") or "")[:LONGEST_NAME]
+async def note(request: Request) -> Response:
+    """Give a run another name, or note that its release was given out."""
+    folder, wanted = run_folder_of(request), await body_of(request)
     state = read_json(folder / "run.json")
-    if name and state["state"] not in UNFINISHED:  # the process of a run writes its state when it ends
-        state["name"] = name
+    if state["state"] not in UNFINISHED:  # the process of a run writes its state when it ends
+        state["name"] = str(wanted.get("name") or "")[:LONGEST_NAME] or state["name"]
+        if isinstance(wanted.get("given_out"), bool):
+            state["given_out"] = wanted["given_out"]
         write_json(folder / "run.json", state)
     channel = bench_of(request).channels.of(project_of(request).number)
     channel.tell({"kind": "run", "run": state})
@@ -92,6 +95,12 @@ async def look(request: Request) -> Response:
         raise HTTPException(400)
     if question["at"] == "together":
         question["earlier"] = str(project.run_folder(str(question.get("earlier", ""))))
+    if question["at"] == "beside":
+        known = [path for path in project.beside("earlier") if path.name == question.get("earlier")]
+        release = next(iter(folder.glob("release.*")), None)
+        if not known or release is None:
+            raise NotThereError
+        question.update(earlier=str(known[0]), release=str(release))
     return await bench_of(request).asked(project, {**question, "ask": "look", "folder": str(folder)})
 
 
@@ -109,6 +118,22 @@ async def frontier(request: Request) -> Response:
     return told({"started": len(started)}, 201)
 
 
+async def sweep(request: Request) -> Response:
+    """How well clusters survive, against the threshold."""
+    project, wanted = project_of(request), await body_of(request)
+    clusters, thresholds = wanted.get("clusters"), wanted.get("thresholds")
+    if not isinstance(clusters, int) or not isinstance(thresholds, list) or not 0 < len(thresholds) <= MOST_TASKS:
+        raise HTTPException(400)
+    if not 2 <= clusters <= MOST_CLUSTERS or not all(isinstance(h, int) and h >= 2 for h in thresholds):
+        raise HTTPException(400)
+    settings = settings_of(wanted, project.read()["settings"])
+    algorithm = str(wanted.get("algorithm", "tdr"))
+    settings = with_algorithm(settings, algorithm, min(thresholds))
+    name = f"{algorithm}, {clusters} clusters"
+    asked = {"clusters": clusters, "thresholds": thresholds}
+    return told(bench_of(request).runs.start(project, settings, name, published=False, sweep=asked), 201)
+
+
 async def file(request: Request) -> Response:
     folder = run_folder_of(request)
     return await asyncio.to_thread(download, project_of(request), folder, request.path_params["name"])
@@ -118,8 +143,9 @@ _RUN = "/api/projects/{project}/runs/{run}"
 ROUTES = [
     Route("/api/projects/{project}/runs", start, methods=["POST"]),
     Route("/api/projects/{project}/frontier", frontier, methods=["POST"]),
+    Route("/api/projects/{project}/sweep", sweep, methods=["POST"]),
     Route(_RUN, show),
-    Route(_RUN, rename, methods=["PUT"]),
+    Route(_RUN, note, methods=["PUT"]),
     Route(_RUN, delete, methods=["DELETE"]),
     Route(f"{_RUN}/stop", stop, methods=["POST"]),
     Route(f"{_RUN}/verify", verify, methods=["POST"]),

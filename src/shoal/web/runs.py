@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import Problem
 from shoal.web.events import Channels
 from shoal.web.files import plain, read_json, write_json
 from shoal.web.processes import Child
@@ -21,12 +22,12 @@ from shoal.web.workspace import Project, Workspace, new_number
 
 UNFINISHED = ("waiting", "running")
 MOST_POINTS = 400  # of the curve of the loss that is kept
-_LOST = {
-    "reason": "server-ended",
-    "message": "the server ended while this ran; nothing was written",
-    "column": None,
-    "hint": "start it again",
-}
+_LOST = Problem("server-ended", "the server ended while this ran; nothing was written", hint="start it again")
+_CRASHED = Problem(
+    "process-ended",
+    "the process of this run was ended from outside; nothing was written",
+    hint="it may have needed more memory than there is",
+)
 
 
 class Runs:
@@ -39,10 +40,21 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
 
-    def start(self, project: Project, settings: dict[str, Any], name: str, *, published: bool = True) -> dict[str, Any]:
-        """Begin a run with these settings; a wrong setting is told now. Unpublished: only its numbers are kept."""
+    def start(
+        self,
+        project: Project,
+        settings: dict[str, Any],
+        name: str,
+        *,
+        published: bool = True,
+        sweep: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Begin a run with these settings; a wrong setting is told now. Unpublished: only its numbers are kept.
+
+        A sweep finds out how well clusters survive with other thresholds; it is never published.
+        """
         folder = project.runs_folder / new_number()
-        job = make_job(settings, project.table, folder if published else None)
+        job = make_job(settings, project.table, folder if published else None, project.population)
         folder.mkdir(mode=0o700)
         job.save(folder / "job.yaml")
         state = {
@@ -51,6 +63,7 @@ class Runs:
             "made": time.time(),
             "state": "waiting",
             "published": published,
+            "sweep": sweep,
             "settings": settings,
             "algorithm": job.algorithm,
             "k": job.k,
@@ -91,18 +104,19 @@ class Runs:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry_out(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
-        number = folder.name
+        number, gone = folder.name, _LOST
         try:
             async with self._turns:
                 if number not in self._cancelled:
                     await self._follow(project, folder, state)
+            gone = _CRASHED
         finally:
             self._tasks.pop(number, None)
             self._children.pop(number, None)
             if state["state"] in UNFINISHED and number in self._cancelled:
                 state["state"] = "cancelled"
             elif state["state"] in UNFINISHED:
-                state.update(state="lost", problems=[_LOST])
+                state.update(state="lost", problems=[gone.as_dict()])
             if state["state"] != "done":
                 _remove_outputs(folder)
             state.pop("progress", None)
@@ -158,4 +172,4 @@ def mark_lost(workspace: Workspace) -> None:
             if state["state"] in UNFINISHED:
                 _remove_outputs(path.parent)
                 state.pop("progress", None)
-                write_json(path, {**state, "state": "lost", "problems": [_LOST]})
+                write_json(path, {**state, "state": "lost", "problems": [_LOST.as_dict()]})

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.sql.address import SqlAddress
 from shoal.web.app import make_app
 from shoal.web.bench import UPLOAD_LIMIT, Bench
+from shoal.web.databases import Databases
 from shoal.web.files import private_folder
 from shoal.web.places import Places
 from shoal.web.sessions import Sessions
-from shoal.web.tables import from_file, from_sample
+from shoal.web.tables import from_database, from_file, from_sample
 from shoal.web.users import OWNER, Users
 from shoal.web.workspace import Workspace
 
@@ -30,8 +32,9 @@ PORT = 8432
 class ServerOptions:
     """What can be said at the start."""
 
-    data: Path | None = None  # a table to open, or a folder of tables
+    data: Path | SqlAddress | None = None  # a table to open, or a folder of tables
     folders: tuple[Path, ...] = ()
+    databases: tuple[SqlAddress, ...] = ()  # whose tables may be opened
     workspace: Path | None = None  # None: a folder that is deleted at the end
     host: str = LOOPBACK[0]
     port: int | None = None
@@ -57,7 +60,10 @@ def serve(options: ServerOptions) -> None:
         bench = Bench(
             workspace=Workspace(folder / "projects"),
             sessions=sessions,
-            places=Places([*([options.data] if options.data is not None else []), *options.folders]),
+            places=Places([*([options.data] if isinstance(options.data, Path) else []), *options.folders]),
+            databases=Databases(
+                [*([options.data] if isinstance(options.data, SqlAddress) else []), *options.databases]
+            ),
             hosts=_host_headers(options, number),
             cookie=_cookie_name(folder),
             users=users,
@@ -96,10 +102,13 @@ def _first_project(workspace: Workspace, options: ServerOptions) -> None:
     """The table named at the start is opened at once, unless a project has it already."""
     if options.password_file is not None:
         return
-    if options.data is not None and options.data.is_file():
+    sources = [project.read()["source"] for project in workspace.all(OWNER)]
+    if isinstance(options.data, SqlAddress):
+        if options.data.table is not None and options.data.text not in [source.get("address") for source in sources]:
+            from_database(workspace, OWNER, options.data)
+    elif options.data is not None and options.data.is_file():
         path = options.data.resolve()
-        known = [project.read()["source"].get("path") for project in workspace.all(OWNER)]
-        if str(path) not in known:
+        if str(path) not in [source.get("path") for source in sources]:
             from_file(workspace, OWNER, path)
     elif options.sample and not workspace.all(OWNER):
         from_sample(workspace, OWNER)

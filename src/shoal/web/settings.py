@@ -11,12 +11,13 @@ from typing import Any
 from shoal.algorithms.registry import algorithm_class
 from shoal.job.job import Job
 from shoal.tables.formats.files import Format, format_of
+from shoal.tables.formats.sql.address import SqlAddress, address_text
 from shoal.tables.schema import Role
 
 CERTIFICATE = "certificate.json"
 SETTINGS = (  # of a job, as the page holds them
     *("k", "models", "suppression_limit", "hierarchies", "scales", "orders", "missing", "algorithm", "parameters"),
-    *("effort", "objective", "priorities", "recoding", "recodings", "seed", "person", "class", "allow"),
+    *("effort", "objective", "priorities", "recoding", "recodings", "seed", "person", "class", "allow", "at_most"),
 )
 
 
@@ -33,7 +34,9 @@ def sample_settings() -> dict[str, Any]:
     return {**starting_settings(), "roles": roles, "k": 10, "hierarchies": hospital_hierarchies(), "allow": ALLOWED}
 
 
-def make_job(settings: Mapping[str, Any], table: Path, folder: Path | None) -> Job:
+def make_job(
+    settings: Mapping[str, Any], table: Path | SqlAddress, folder: Path | None, population: Path | None = None
+) -> Job:
     """The job of these settings; with a folder, the release and its certificate go there."""
     roles = settings.get("roles", {})
     given = {
@@ -46,6 +49,7 @@ def make_job(settings: Mapping[str, Any], table: Path, folder: Path | None) -> J
     places = {} if folder is None else {"output": folder / release_name(table), "certificate": folder / CERTIFICATE}
     return Job.make(
         input=table,
+        population=population,
         quasi=named[Role.QUASI_IDENTIFYING],
         sensitive=named[Role.SENSITIVE],
         identifiers=tuple(name for name in named[Role.IDENTIFYING] if name != person),
@@ -65,34 +69,38 @@ def with_algorithm(settings: Mapping[str, Any], algorithm: str, k: int) -> dict[
     return changed
 
 
-def release_name(table: Path) -> str:
+def release_name(table: Path | SqlAddress) -> str:
     """The release has the format of the table; where that cannot be written, it is CSV."""
+    if isinstance(table, SqlAddress):
+        return "release.csv"
     endings = {Format.PARQUET: ".parquet", Format.ARROW: ".arrow", Format.EXCEL: ".xlsx"}
     return f"release{endings.get(format_of(table), '.csv')}"
 
 
-def download_job(job: Job, table: Path, kept_where_it_is: bool, folder: Path) -> Job:
+def download_job(job: Job, table: Path | SqlAddress, kept_where_it_is: bool, folder: Path) -> Job:
     """The job as it is handed out, as if it lay in a folder: outputs beside it, and the table too, unless that lies
-    somewhere on this machine."""
+    somewhere on this machine or in a database."""
     return job.model_copy(
         update={
-            "input": table if kept_where_it_is else folder / table.name,
+            "input": table if kept_where_it_is or isinstance(table, SqlAddress) else folder / table.name,
             "output": folder / release_name(table),
             "certificate": folder / CERTIFICATE,
             "report": folder / "report.html",
+            "population": folder / job.population.name if job.population is not None else None,
         }
     )
 
 
-def commands(job: Job, table: Path) -> dict[str, str]:
+def commands(job: Job, table: Path | SqlAddress) -> dict[str, str]:
     """The lines that give the same bytes again, on the command line and in Python."""
     settings = json.loads(job.model_dump_json(by_alias=True, exclude_defaults=True))
     lines = "\n".join(f"    {_keyword(name)}={value!r}," for name, value in settings.items() if name not in _PLACES)
+    given = address_text(table) if isinstance(table, SqlAddress) else table.name
     return {
         "job": "shoal anonymize --job job.yaml",
         "verify": shlex.join(["shoal", "verify", release_name(table), "--certificate", CERTIFICATE]),
         "python": 'import shoal\n\nresult = shoal.run(shoal.Job.load("job.yaml"))',
-        "settings": f"job = shoal.Job.make(\n    input={table.name!r},\n{lines}\n)",
+        "settings": f"job = shoal.Job.make(\n    input={given!r},\n{lines}\n)",
     }
 
 

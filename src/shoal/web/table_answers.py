@@ -23,6 +23,7 @@ from shoal.inspection.inspect import inspect_table
 from shoal.job.job import Job
 from shoal.tables.distinct import as_text, text_codes
 from shoal.tables.formats.files import ReadTable, read_table
+from shoal.tables.formats.sql.address import SqlAddress, place_of
 from shoal.tables.scales import is_missing
 from shoal.web.files import read_json
 from shoal.web.pictures import picture_of
@@ -43,7 +44,7 @@ class Table:
     """The table of one project, read when it is first asked about."""
 
     def __init__(self) -> None:
-        self._path: Path | None = None
+        self._place: Path | SqlAddress | None = None
         self._read: ReadTable | None = None
         self._seen: dict[tuple[str, ...], dict[str, Any]] = {}  # the overview, by the texts that mean 'missing'
         self._hashes: dict[str, NDArray[np.uint64]] = {}
@@ -65,14 +66,14 @@ class Table:
 
     @property
     def frame(self) -> pl.DataFrame:
-        if self._path is None:
+        if self._place is None:
             raise InputError(Problem("no-input", "no table is open"))
         if self._read is None:
-            self._read = read_table(self._path)
+            self._read = read_table(self._place)
         return self._read.frame
 
     def open(self, question: Question) -> dict[str, Any]:
-        self._path = Path(question["path"])
+        self._place = place_of(question["table"])
         return {"records": self.frame.height, "columns": self.frame.columns}
 
     def overview(self, question: Question) -> dict[str, Any]:

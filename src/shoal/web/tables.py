@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from shoal.errors import InputError, Problem
 from shoal.tables.formats.files import format_of
-from shoal.web.files import PRIVATE_FILE, safe_name
+from shoal.tables.formats.sql.address import SqlAddress
+from shoal.web.files import private_folder, safe_name
 from shoal.web.settings import sample_settings, starting_settings
+from shoal.web.uploads import receive
 from shoal.web.workspace import Project, Workspace
 
 SAMPLE_NAME = "patients.csv"
@@ -23,7 +23,7 @@ def from_sample(workspace: Workspace, user: str) -> Project:
 
     source = {"kind": "sample", "name": SAMPLE_NAME}
     project = workspace.make(user, "Sample hospital", source, sample_settings())
-    write_table(hospital_table(), project.table)
+    write_table(hospital_table(), project.kept_table)
     return project
 
 
@@ -33,32 +33,35 @@ def from_file(workspace: Workspace, user: str, path: Path) -> Project:
     return workspace.make(user, path.stem, source, starting_settings())
 
 
+def from_database(workspace: Workspace, user: str, address: SqlAddress) -> Project:
+    """A table that stays in its database."""
+    source = {"kind": "database", "name": f"{address.name} ({address.database})", "address": address.text}
+    return workspace.make(user, address.name, source, starting_settings())
+
+
 async def from_upload(
     workspace: Workspace, user: str, name: str, pieces: AsyncIterator[bytes], announced: int, limit: int
 ) -> Project:
     """A table that is sent piece by piece; nothing stays of one that is too large or broken off."""
     name = safe_name(name)
     format_of(name)
-    if announced > limit:
-        raise _too_large(limit)
     project = workspace.make(user, Path(name).stem, {"kind": "upload", "name": name}, starting_settings())
     try:
-        number = os.open(project.table, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
-        received = 0
-        with os.fdopen(number, "wb") as stream:
-            async for piece in pieces:
-                received += len(piece)
-                if received > limit:
-                    raise _too_large(limit)
-                stream.write(piece)
-        if received == 0 or (announced and received != announced):
-            raise InputError(Problem("broken-upload", "the upload was broken off", hint="send the file again"))
+        await receive(pieces, project.kept_table, announced, limit)
     except BaseException:
         shutil.rmtree(project.folder, ignore_errors=True)
         raise
     return project
 
 
-def _too_large(limit: int) -> InputError:
-    hint = "start with --folder FOLDER and open the file where it lies, or raise --upload-limit"
-    return InputError(Problem("too-large", f"an upload may have at most {limit >> 20} MB", hint=hint))
+async def add_beside(
+    project: Project, kind: str, name: str, pieces: AsyncIterator[bytes], announced: int, limit: int
+) -> None:
+    """A further table of a project: a release that was published before, or the population."""
+    name = safe_name(name)
+    format_of(name)
+    folder = private_folder(project.beside_folder(kind))
+    if kind == "population":  # there is one
+        for path in folder.iterdir():
+            path.unlink()
+    await receive(pieces, folder / name, announced, limit)

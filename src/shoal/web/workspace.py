@@ -2,6 +2,8 @@
 
     USER/PROJECT/project.json     name, where the table is, the settings
                  table/           the table, if it was uploaded or is the sample
+                 earlier/         releases that were published before
+                 population/      a table of all who could be meant
                  runs/RUN/        run.json, job.yaml, and what the run wrote
 
 A table that was opened where it lies is only named. Deleting a project deletes its folder and nothing else.
@@ -19,9 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.sql.address import SqlAddress, parse_address
 from shoal.web.files import plain, private_folder, read_json, write_json
 from shoal.web.users import NAME
 
+BESIDE = ("earlier", "population")  # further tables: releases that were published before; who else there is
+ELSEWHERE = ("file", "database")  # kinds of sources that are only named
 _NUMBER = re.compile(r"[0-9a-f]{12}")
 
 
@@ -43,6 +48,22 @@ class Project:
     def table_folder(self) -> Path:
         return self.folder / "table"
 
+    def beside_folder(self, kind: str) -> Path:
+        """Where further tables of a kind are."""
+        if kind not in BESIDE:
+            raise NotThereError
+        return self.folder / kind
+
+    def beside(self, kind: str) -> list[Path]:
+        """The further tables of a kind, the earliest first."""
+        folder = self.beside_folder(kind)
+        found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+        return sorted(found, key=lambda path: (path.stat().st_mtime, path.name))
+
+    @property
+    def population(self) -> Path | None:
+        return next(iter(self.beside("population")), None)
+
     @property
     def runs_folder(self) -> Path:
         return self.folder / "runs"
@@ -57,10 +78,20 @@ class Project:
         return content
 
     @property
-    def table(self) -> Path:
+    def table(self) -> Path | SqlAddress:
         """Where the table is."""
         source = self.read()["source"]
+        if source["kind"] == "database":
+            return parse_address(source["address"])
         return self.table_folder / source["name"] if source["kind"] != "file" else Path(source["path"])
+
+    @property
+    def kept_table(self) -> Path:
+        """The table, if it was uploaded or is the sample; one that lies elsewhere is not handed out."""
+        source = self.read()["source"]
+        if source["kind"] in ELSEWHERE:
+            raise NotThereError
+        return self.table_folder / str(source["name"])
 
     def run_folder(self, number: str) -> Path:
         folder = self.runs_folder / number
@@ -77,10 +108,11 @@ class Project:
         return sorted(found, key=lambda run: float(run["made"]))
 
     def shown(self) -> dict[str, Any]:
-        """What the page gets: no path but the name of the table."""
+        """What the page gets: no path and no host, but the name of the table."""
         content = self.read()
-        source = {key: value for key, value in content["source"].items() if key != "path"}
-        return {**content, "number": self.number, "source": source, "runs": self.runs()}
+        source = {key: value for key, value in content["source"].items() if key not in ("path", "address")}
+        beside = {kind: [path.name for path in self.beside(kind)] for kind in BESIDE}
+        return {**content, **beside, "number": self.number, "source": source, "runs": self.runs()}
 
 
 class Workspace:

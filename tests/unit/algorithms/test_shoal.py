@@ -219,6 +219,14 @@ def test_a_round_without_heat_never_loses_more() -> None:
         energy = now
 
 
+def test_a_part_of_a_table_is_searched_as_long_as_the_whole_would_be() -> None:
+    """Caps part a table: small parts must not each get the effort of a small table."""
+    whole, part = (make_problem(make_table(records, seed=3), 5) for records in (8000, 1000))
+    alone, shared = make_schedule(part, 1.0), make_schedule(part, 1.0, part=1000 / 8000)
+    assert shared.starts == make_schedule(whole, 1.0).starts < alone.starts
+    assert shared.rounds == make_schedule(whole, 1.0).rounds != alone.rounds
+
+
 @pytest.mark.data
 def test_adult_is_below_the_peers(data_folder: Path) -> None:
     polars = pytest.importorskip("polars")

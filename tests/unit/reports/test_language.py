@@ -13,6 +13,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
 from shoal.models.catalogue import catalogue
+from shoal.pipeline.certificate import MISSING_RULE
 from shoal.reports import language
 from shoal.reports.language import digits, languages, speaking, tell
 from shoal.reports.page import Page, bad_if, section, table
@@ -31,12 +32,56 @@ def texts_of_the_code() -> set[str]:
         PACKAGE / "verification",
         PACKAGE / "cli",
         PACKAGE / "evaluation",
+        PACKAGE / "pipeline",
     ]
     for file in [path for folder in folders for path in folder.rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
     return found
+
+
+def titles_of_charts() -> set[str]:
+    """Axes, legends and texts on hover: what stands as a title in the code of charts."""
+    tree = ast.parse((PACKAGE / "reports" / "charts" / "specs.py").read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+SPOKEN = {
+    "tell": 1,
+    "section": 2,
+    "card": 9,
+    "heading": 1,
+    "paragraph": 1,
+    "note": 1,
+    "bars": 9,
+    "curves": 9,
+    "chart": 9,
+}
+
+
+def texts_that_are_spoken() -> dict[str, str]:
+    """Every text that is given as it stands to a function that translates it, and the file where that is done."""
+    found: dict[str, str] = {}
+    for file in (PACKAGE / "reports").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                given = node.args[: SPOKEN.get(name, 0)]
+                parts = [
+                    part for one in given for part in ((one.body, one.orelse) if isinstance(one, ast.IfExp) else (one,))
+                ]
+                texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+                found.update({text: file.name for text in texts if isinstance(text, str) and text})
+    return found
+
+
+def test_every_text_has_its_translation() -> None:
+    same_everywhere = {"k"}
+    for code in languages()[1:]:
+        texts = language._catalogue(code)["texts"]
+        lacking = {text: file for text, file in texts_that_are_spoken().items() if text not in texts}
+        assert {text: file for text, file in lacking.items() if text not in same_everywhere} == {}
 
 
 def certificate() -> dict[str, Any]:
@@ -53,6 +98,9 @@ def certificate() -> dict[str, Any]:
         "checks": [check],
         "hashes": {},
         "loss": {"gcp": 0.25, "lower_bound": 0.1},
+        "kept": {"ward": ["it is near unique"]},
+        "alone_with_kept": 2000,
+        "missing": {"rule": MISSING_RULE},
     }
 
 
@@ -61,7 +109,8 @@ def evaluation(tables: SimpleNamespace) -> dict[str, Any]:
     original, release = tables.anonymized(200, 5)
     parts = ("risk", "combinations", "attack", "utility", "queries")
     options = EvaluationOptions(k=5, sensitive=("illness",), queries=30, parts=parts)
-    return evaluate_release(original, release, tables.quasi, options, hierarchies=tables.hierarchies).as_dict()
+    found = evaluate_release(original, release, tables.quasi, options, hierarchies=tables.hierarchies)
+    return {**found.as_dict(), "shapes": found.shapes}
 
 
 @pytest.mark.parametrize("public", [False, True])
@@ -80,6 +129,7 @@ def test_german_reports_are_german(evaluation: dict[str, Any], public: bool) -> 
     assert "Alle Zusicherungen sind erfüllt." in html
     assert "3.000" in html
     named = {"age", "illness", "ward", "city", "job", "k"}  # of the data and of settings
+    assert language.UNTOLD & titles_of_charts() == set()
     assert language.UNTOLD & texts_of_the_code() - named - {""} == set()
 
 

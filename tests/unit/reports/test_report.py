@@ -163,8 +163,8 @@ def test_a_summary_alone_and_an_evaluation_alone(tmp_path: Path, evaluation: dic
 
 
 def test_notebooks_show_a_table_and_pictures(evaluation: dict[str, Any]) -> None:
-    for html in (evaluation_html(evaluation), summary_html(summary_with(NASTY))):
-        assert html.count("<svg") == 2
+    for html, pictures in ((evaluation_html(evaluation), 3), (summary_html(summary_with(NASTY)), 2)):
+        assert html.count("<svg") == pictures
         assert "Loss (GCP)" in html
         assert "<script>" not in html
     assert "Lower bound" in summary_html(summary_with())

@@ -71,46 +71,50 @@ class Schedule:
     rounds: tuple[Round, ...]
 
 
-def make_schedule(problem: SearchProblem, effort: float) -> Schedule:
-    """The schedule of a run. Temperatures are shares of the loss of an average record at the start of the round."""
-    steps = _steps(problem, effort)
-    large = problem.items > 4 * _FULL
+def make_schedule(problem: SearchProblem, effort: float, part: float = 1.0) -> Schedule:
+    """The schedule of a run. Temperatures are shares of the loss of an average record at the start of the round.
+
+    A part of a table is searched as long as the whole would be: no record gets more steps because caps part the table.
+    """
+    items = problem.items / part
+    steps = _steps(items, effort)
+    large = items > 4 * _FULL
     small_k = problem.k <= _SMALL_K
     tries = ((0.05, 1.35),) if large else _TRIES[: max(1, min(len(_TRIES), round((2 if small_k else 4) * effort)))]
     return Schedule(
-        starts=3 if problem.items <= _FEW else 1,
+        starts=3 if items <= _FEW else 1,
         grown_reach=500 if large else max(1_500, min(6_000, 300 * problem.k)),
         grown_parts=-(-problem.items // _FULL),
         classed_block=200_000 if large else 40_000,
         prices=tuple(Prices(*one) for one in tries),
-        rounds=_rounds(problem, steps, problem.items > 2 * _FULL),
+        rounds=_rounds(problem, steps, items > 2 * _FULL, items <= _FEW),
     )
 
 
-def safe_rounds(problem: SearchProblem, effort: float) -> tuple[Round, ...]:
+def safe_rounds(problem: SearchProblem, effort: float, part: float = 1.0) -> tuple[Round, ...]:
     """The rounds of a search under models besides k-anonymity, from groups that hold them.
 
     Single records find a safe way more often than whole groups do.
     """
-    rounds = make_schedule(problem, effort).rounds
-    trials = _SAFE_TRIALS * _steps(problem, effort) ** 0.5 / len(rounds)
+    rounds = make_schedule(problem, effort, part).rounds
+    trials = _SAFE_TRIALS * _steps(problem.items / part, effort) ** 0.5 / len(rounds)
     return tuple(
         replace(plan, power=0.0, heat=0.0, trials=max(trials, plan.trials), rebuilds=0.3 * plan.rebuilds)
         for plan in rounds
     )
 
 
-def _steps(problem: SearchProblem, effort: float) -> float:
+def _steps(items: float, effort: float) -> float:
     """The effort for each record: less of it in a very large table, more in a small one."""
-    less: float = min(1.0, max(_LEAST, (_FULL / problem.items) ** 1.35))
-    return effort * less * max(1.0, min(_MORE, 2 * _FEW / problem.items))
+    less: float = min(1.0, max(_LEAST, (_FULL / items) ** 1.35))
+    return effort * less * max(1.0, min(_MORE, 2 * _FEW / items))
 
 
-def _rounds(problem: SearchProblem, steps: float, wide: bool) -> tuple[Round, ...]:
-    """Rounds that cool down; `wide` tables are cut into many blocks."""
+def _rounds(problem: SearchProblem, steps: float, wide: bool, few: bool) -> tuple[Round, ...]:
+    """Rounds that cool down; `wide` tables are cut into many blocks, `few` items are searched more thoroughly."""
     small_k, has_trees = problem.k <= _SMALL_K, bool(problem.saturates.any())
     tuned = _TUNED[small_k, has_trees]
-    most = _FEW_NEIGHBOURS if problem.items <= _FEW else _WIDE_NEIGHBOURS if wide else tuned.plan.neighbours
+    most = _FEW_NEIGHBOURS if few else _WIDE_NEIGHBOURS if wide else tuned.plan.neighbours
     plan = replace(tuned.plan, neighbours=min(most, tuned.plan.neighbours), **(_WIDE if wide else {}))
     plan = replace(plan, **_HASTY) if wide and steps < _HASTE else plan
     trials, rebuilds = _steps_of_kinds(problem.k, small_k, has_trees, steps)

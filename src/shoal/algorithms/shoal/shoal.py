@@ -112,7 +112,7 @@ class Shoal(Algorithm):
         """The items and their groups; `target` is the table whose loss is the objective."""
         safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
-        schedule = make_schedule(problem, self.steps)
+        schedule = make_schedule(problem, self.steps, context.part)
         free = replace(problem, safety=None)
 
         comparable = target is table  # else the search makes something small that the bound is not about
@@ -186,7 +186,7 @@ class Shoal(Algorithm):
     ) -> tuple[IntegerArray, float]:
         """Repair the groups, then search on from there; no step makes a group less safe."""
         group, energy = _made_safe(table, problem, requirement, group, context)
-        rounds = safe_rounds(problem, self.steps)
+        rounds = safe_rounds(problem, self.steps, context.part)
         best = group, energy
         with context.stop.listening():
             for number, plan in enumerate(rounds):

@@ -79,6 +79,7 @@ def _details(table: EncodedTable, conditions: Conditions, refined: Refined, mode
                 "anonymity_loss": step.anonymity_loss,
                 "igpl": step.gain / (step.anonymity_loss + 1),  # information gain per privacy loss of this step
                 "records": step.records,
+                **({"privacy_loss": step.privacy_loss} if refined.scored_models else {}),
             }
             for step in refined.steps
         ],

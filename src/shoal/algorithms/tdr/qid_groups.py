@@ -91,6 +91,11 @@ class QidGroups:
             self.floors,
         )
 
+    @property
+    def touched_groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_], int]:
+        """Start and end of all groups, those that the last split touched, which of them are new, how many they are."""
+        return self.start, self.end, self.touched, self.changed, self._touched_count
+
     def group_of_row(self) -> NDArray[np.int32]:
         groups = np.empty(self.table.rows, dtype=np.int32)
         write_groups(self.order, self.start, self.end, self.count, groups)

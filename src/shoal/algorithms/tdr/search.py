@@ -12,6 +12,7 @@ from shoal.algorithms.tdr.class_counts import ClassCounts
 from shoal.algorithms.tdr.conditions import Conditions
 from shoal.algorithms.tdr.cut_values import CutValues
 from shoal.algorithms.tdr.model_check import ModelCheck
+from shoal.algorithms.tdr.model_risks import ModelRisks
 from shoal.algorithms.tdr.qid_groups import QidGroups
 from shoal.encode.encoded_table import EncodedTable
 
@@ -28,6 +29,7 @@ class Step:
     score: float
     gain: float
     anonymity_loss: float
+    privacy_loss: float  # of the room that the models leave, the share that it used; 0 where they are not scored
     records: int
 
 
@@ -38,6 +40,7 @@ class Refined:
     values: CutValues
     groups: tuple[QidGroups, ...]
     steps: tuple[Step, ...]
+    scored_models: bool = False
 
 
 @dataclass
@@ -47,6 +50,7 @@ class _Ranking:
     live: NDArray[np.int64]
     scores: NDArray[np.float64]
     losses: NDArray[np.float64]
+    privacy: NDArray[np.float64]
 
     def best(self, values: CutValues) -> int:
         """The place of the highest score; of equal scores the one that touches most records, then the oldest."""
@@ -65,59 +69,99 @@ def refine(
     *,
     distort: bool,
     possible_splits: bool,
+    score_models: bool = False,
 ) -> Refined:
     """Refine from the most masked state until no refinement is valid."""
-    attributes = range(table.width)
-    halves = [conditions.threshold_of(number) if possible_splits else 1 for number in attributes]
-    values = CutValues(table, counts, halves)
-    groups = tuple(QidGroups(table, qid, values) for qid in conditions.qids)
-    member = np.zeros((len(groups), table.width), dtype=np.bool_)
-    for number, qid in enumerate(conditions.qids):
-        member[number, list(qid.attributes)] = True
-    check = None
-    if conditions.models:
-        check = ModelCheck.of(table, conditions.models)
-        check.check_whole_table()
+    halves = [conditions.threshold_of(number) if possible_splits else 1 for number in range(table.width)]
+    search = _Search.of(table, CutValues(table, counts, halves), conditions, distort, score_models)
     steps: list[Step] = []
-    live = values.take_candidates()
+    live = search.values.take_candidates()
     while True:
-        ranking = _rank(live, values, groups, member, distort)
+        ranking = search.rank(live)
         live = ranking.live
-        values.close_roots_without(live)
+        search.values.close_roots_without(live)
         if live.shape[0] == 0:
             break
-        place = ranking.best(values)
+        place = ranking.best(search.values)
         candidate = int(live[place])
         live = np.delete(live, place)
-        if check is not None and not check.allows(candidate, values, groups[conditions.whole]):
-            values.close(np.array([candidate]))
+        if not search.allows(candidate):
+            search.values.close(np.array([candidate]))
             continue
-        steps.append(_step(candidate, values, ranking, place))
-        _perform(candidate, values, groups, member)
-        live = np.concatenate([live, values.take_candidates()])
+        steps.append(_step(candidate, search.values, ranking, place))
+        search.perform(candidate)
+        live = np.concatenate([live, search.values.take_candidates()])
         if len(steps) % REPORT_EVERY == 1:
-            context.report(_progress(groups, table.records))
-    return Refined(values, groups, tuple(steps))
+            context.report(_progress(search.groups, table.records))
+    return Refined(search.values, search.groups, tuple(steps), search.risks is not None)
 
 
-def _rank(
-    live: NDArray[np.int64], values: CutValues, groups: tuple[QidGroups, ...], member: NDArray[np.bool_], distort: bool
-) -> _Ranking:
-    """Drop the candidates that some QID does not allow any more, and score the others. Reads no records."""
-    concerned = member[:, values.attribute[live]]
-    floors = np.stack([one.floors[live] for one in groups])
-    thresholds = np.array([one.qid.threshold for one in groups])[:, None]
-    valid = ((floors >= thresholds) | ~concerned).all(axis=0)
-    values.close(live[~valid])
-    live, concerned, floors = live[valid], concerned[:, valid], floors[:, valid]
-    smallest = np.array([one.smallest for one in groups])[:, None]
-    drops = np.where(concerned, smallest - np.minimum(smallest, floors), 0)
-    losses = drops.sum(axis=0) / concerned.sum(axis=0)
-    if distort:
-        scores = values.records[live].astype(np.float64)
-    else:
-        scores = values.gain[live] / (losses + 1)
-    return _Ranking(live, scores, losses)
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The state that refinements change: cut values, the groups of every QID, and what models say about them."""
+
+    values: CutValues
+    groups: tuple[QidGroups, ...]
+    member: NDArray[np.bool_]  # (QIDs, attributes) which QID holds which attribute
+    whole: int  # the QID of all attributes, which models are asked about
+    check: ModelCheck | None
+    risks: ModelRisks | None
+    distort: bool
+
+    @classmethod
+    def of(
+        cls, table: EncodedTable, values: CutValues, conditions: Conditions, distort: bool, score_models: bool
+    ) -> _Search:
+        groups = tuple(QidGroups(table, qid, values) for qid in conditions.qids)
+        member = np.zeros((len(groups), table.width), dtype=np.bool_)
+        for number, qid in enumerate(conditions.qids):
+            member[number, list(qid.attributes)] = True
+        check = risks = None
+        if conditions.models:
+            check = ModelCheck.of(table, conditions.models)
+            check.check_whole_table()
+            if score_models and not distort:
+                risks = ModelRisks(table, conditions.models, groups[conditions.whole], values)
+        return cls(values, groups, member, conditions.whole, check, risks, distort)
+
+    def rank(self, live: NDArray[np.int64]) -> _Ranking:
+        """Drop the candidates that some QID does not allow any more, and score the others. Reads no records."""
+        values, groups = self.values, self.groups
+        concerned = self.member[:, values.attribute[live]]
+        floors = np.stack([one.floors[live] for one in groups])
+        thresholds = np.array([one.qid.threshold for one in groups])[:, None]
+        valid = ((floors >= thresholds) | ~concerned).all(axis=0)
+        values.close(live[~valid])
+        live, concerned, floors = live[valid], concerned[:, valid], floors[:, valid]
+        smallest = np.array([one.smallest for one in groups])[:, None]
+        drops = np.where(concerned, smallest - np.minimum(smallest, floors), 0)
+        losses = drops.sum(axis=0) / concerned.sum(axis=0)
+        privacy = np.zeros(live.shape[0]) if self.risks is None else self.risks.privacy_losses(live)
+        if self.distort:
+            scores = values.records[live].astype(np.float64)
+        else:
+            scores = values.gain[live] / (losses + 1)
+        return _Ranking(live, scores if self.risks is None else scores / (privacy + 1), losses, privacy)
+
+    def allows(self, candidate: int) -> bool:
+        """Whether models other than sizes would hold after a refinement."""
+        return self.check is None or self.check.allows(candidate, self.values, self.groups[self.whole])
+
+    def perform(self, candidate: int) -> None:
+        """Refine a value in the QIDs that hold its attribute. Reads the records that have this value, no others."""
+        values = self.values
+        attribute = int(values.attribute[candidate])
+        refined, children, slots = values.children(candidate)
+        concerned = [one for number, one in enumerate(self.groups) if self.member[number, attribute]]
+        for one in self.groups:
+            one.make_room(values.capacity)
+        for one in concerned:
+            one.split(attribute, refined, children, slots, values)
+        values.settle(candidate, children)
+        for one in concerned:
+            one.measure(values, attribute)
+        if self.risks is not None:
+            self.risks.refined(candidate, values)
 
 
 def _step(candidate: int, values: CutValues, ranking: _Ranking, place: int) -> Step:
@@ -127,22 +171,9 @@ def _step(candidate: int, values: CutValues, ranking: _Ranking, place: int) -> S
         score=float(ranking.scores[place]),
         gain=float(values.gain[candidate]),
         anonymity_loss=float(ranking.losses[place]),
+        privacy_loss=float(ranking.privacy[place]),
         records=int(values.records[candidate]),
     )
-
-
-def _perform(candidate: int, values: CutValues, groups: tuple[QidGroups, ...], member: NDArray[np.bool_]) -> None:
-    """Refine a value in the QIDs that hold its attribute. Reads the records that have this value, no others."""
-    attribute = int(values.attribute[candidate])
-    refined, children, slots = values.children(candidate)
-    concerned = [one for number, one in enumerate(groups) if member[number, attribute]]
-    for one in groups:
-        one.make_room(values.capacity)
-    for one in concerned:
-        one.split(attribute, refined, children, slots, values)
-    values.settle(candidate, children)
-    for one in concerned:
-        one.measure(values, attribute)
 
 
 def _progress(groups: tuple[QidGroups, ...], records: int) -> float:

@@ -31,7 +31,8 @@ such a one, often at an end of the range, the interval stays whole. Equal scores
 that touches most records, then the oldest. Equal gains of two splits: the more even one; so without a class numbers
 are split at their medians. A missing number is a value above all others: an interval that holds it together with
 numbers is released as `*`. Models other than group sizes (l-diversity, confidence bounds) are asked about the groups
-over all attributes before a refinement is done; they forbid, but do not enter the score.
+over all attributes before a refinement is done; they forbid, and with `score_models` they enter the score as well, in
+a way that the paper leaves open (`model_risks`).
 """
 
 from __future__ import annotations
@@ -61,12 +62,14 @@ class Tdr(Algorithm):
     `qids` adds conditions ((columns, threshold), ...) to those of the requirement, which always hold as well.
     `possible_splits` considers only splits of numbers that leave each half as many records as the QIDs ask for;
     False takes the split of highest gain as the paper does, even if it can never be done.
+    `score_models` lets l-diversity and bounds of confidence lower the score of a refinement, besides forbidding it.
     """
 
     class_column: str | None = None
     mode: str = "auto"
     qids: tuple[tuple[tuple[str, ...], int], ...] | None = None
     possible_splits: bool = True
+    score_models: bool = False
     name: ClassVar[str] = "tdr"
     title: ClassVar[str] = "top-down refinement: taxonomy cuts, suppression and grown intervals, guided by a class"
     citation: ClassVar[str] = "Fung, Wang, Wang, Hung 2009"
@@ -92,9 +95,8 @@ class Tdr(Algorithm):
         labels, classes = self._labels(table)
         mode = self.mode if self.mode != "auto" else ("distort" if labels is None else "information")
         counts = count_classes(table, labels, classes)
-        refined = refine(
-            table, counts, conditions, context, distort=mode == "distort", possible_splits=self.possible_splits
-        )
+        how = {"possible_splits": self.possible_splits, "score_models": self.score_models}
+        refined = refine(table, counts, conditions, context, distort=mode == "distort", **how)
         return outcome(table, conditions, refined, mode)
 
     def _labels(self, table: EncodedTable) -> tuple[NDArray[np.int32] | None, int]:

@@ -23,6 +23,7 @@ from shoal.evaluation.usefulness.reading_cells import (
 )
 from shoal.released.domain import DomainKind, FloatArray
 from shoal.released.reading import ReadColumn, ReadTable
+from shoal.tables.schema import Scale
 
 MOST_PAIRS = 150
 
@@ -66,6 +67,7 @@ def moments(table: ReadTable, original: pl.DataFrame) -> dict[str, dict[str, flo
             "deviation_after": float(np.sqrt(variance)),
             "mean_shift": abs(mean - true_mean) / np.sqrt(true_variance) if true_variance > 0 else 0.0,
             "unknown": table.rows - known,
+            "days": domain.scale is Scale.DATE,
         }
     return found
 

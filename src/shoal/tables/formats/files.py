@@ -84,6 +84,11 @@ def format_of(path: Path | str) -> Format:
     return found
 
 
+def readable_endings() -> list[str]:
+    """The endings of all files that can be read."""
+    return [*_FORMAT_OF_SUFFIX, _PACKED]
+
+
 def format_to_write(path: Path | str) -> Format:
     """The format of a file that is to be written. Raises InputError if it can only be read, or is not known."""
     found = format_of(path)

@@ -53,10 +53,10 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     import narwhals.stable.v1 as nw  # not needed for files, and slow to load
 
     if nw.dependencies.is_pandas_dataframe(frame):
-        _check_names(list(frame.columns))
+        check_names(list(frame.columns))
         return pandas_to_polars(frame), PandasRestore(frame)
     if nw.dependencies.is_pyarrow_table(frame):
-        _check_names(list(frame.column_names))
+        check_names(list(frame.column_names))
         return arrow_to_polars(frame), ArrowRestore(frame)
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
     hint = "give a pandas or polars DataFrame, a polars LazyFrame or a pyarrow Table"
@@ -105,7 +105,7 @@ def _check_polars(frame: pl.DataFrame) -> None:
         raise InputError(problems)
 
 
-def _check_names(names: Sequence[Any]) -> None:
+def check_names(names: Sequence[Any]) -> None:
     problems = []
     others = sum(not isinstance(name, str) for name in names)
     if others:

@@ -32,10 +32,10 @@ export const put = (path, body) => ask("PUT", path, body);
 export const remove = (path) => ask("DELETE", path);
 
 // An upload with progress, which fetch cannot tell.
-export function upload(file, progressed) {
+export function upload(file, progressed, path = "/api/upload") {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest();
-    request.open("PUT", `/api/upload?name=${encodeURIComponent(file.name)}`);
+    request.open("PUT", `${path}?name=${encodeURIComponent(file.name)}`);
     request.setRequestHeader("X-Shoal", "1");
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.onprogress = (event) => progressed(event.loaded / Math.max(1, file.size));

@@ -75,7 +75,7 @@ export function Figure({ title, text, table, legend, children }) {
     const box = mark?.getBoundingClientRect();
     setTip(mark ? { text: mark.dataset.tip, left: Math.min(event.clientX || box.left + box.width / 2, innerWidth - 240), top: (event.clientY || box.top) + 16 } : null);
   };
-  return html`<figure ref=${place} onMouseMove=${point} onMouseLeave=${() => setTip(null)} onFocusIn=${point} onFocusOut=${() => setTip(null)}>
+  return html`<figure ref=${place} onMouseMove=${point} onMouseLeave=${() => setTip(null)} onFocusIn=${point} onKeyUp=${point} onFocusOut=${() => setTip(null)}>
     <figcaption><strong>${title}</strong>
       <button class="button quiet small" aria-pressed=${asTable ? "true" : "false"} onClick=${() => setAsTable(!asTable)}>${asTable ? "Picture" : "Table"}</button>
       <button class="button quiet small" disabled=${asTable} onClick=${() => exportChart(place.current.querySelector("svg.chart"), name, "svg")}>SVG</button>
@@ -181,17 +181,45 @@ export function Tiny({ picture, name }) {
   </svg>`;
 }
 
-// Records as dots: [x, y, group, loss, row]. Groups have one of six colours; the chosen one stands out.
-export function Dots({ points, colour, chosen, choose, tip, label, height = 380 }) {
+// The smallest polygon around some places.
+function outline(places) {
+  const sorted = [...places].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const turns = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+  const half = (order) => order.reduce((found, place) => {
+    while (found.length > 1 && turns(found.at(-2), found.at(-1), place) <= 0) found.pop();
+    return [...found, place];
+  }, []);
+  return [...half(sorted).slice(0, -1), ...half(sorted.reverse()).slice(0, -1)];
+}
+
+// Records as dots: [x, y, group, loss, row]. Groups have one of six colours; the chosen one, and the one pointed at, are
+// outlined. One dot takes the keyboard; arrows lead from group to group, Enter chooses.
+export function Dots({ points, colour, chosen, choose, tip, label, height = 440 }) {
   const [place, width] = useWidth();
   const xs = points.map((point) => point[0]), ys = points.map((point) => point[1]);
   const x0 = Math.min(...xs), y0 = Math.min(...ys), wide = Math.max(1e-9, Math.max(...xs) - x0), tall = Math.max(1e-9, Math.max(...ys) - y0);
   const most = Math.max(1e-9, ...points.map((point) => point[3]));
+  const [pointed, setPointed] = useState(null);
   const classOf = (group) => `f${[1, 2, 3, 4, 5, 0][group % 6]}`;
+  const at = (point) => [round(8 + ((point[0] - x0) / wide) * (width - 16)), round(8 + (1 - (point[1] - y0) / tall) * (height - 16))];
   const inOrder = chosen == null ? points : [...points].sort((a, b) => (a[2] === chosen) - (b[2] === chosen));
-  return html`<div ref=${place}><svg class="chart dots" viewBox="0 0 ${width} ${height}" role="group" aria-label=${label}>
-    ${inOrder.map((point) => html`<circle class="mark ${colour === "loss" ? "f1" : classOf(point[2])}" data-tip=${tip(point)} onClick=${() => choose(point[2])}
-      fill-opacity=${chosen != null && point[2] !== chosen ? 0.12 : colour === "loss" ? 0.12 + 0.88 * (point[3] / most) : 0.75} r=${point[2] === chosen ? 6 : 3.4}
-      cx=${round(8 + ((point[0] - x0) / wide) * (width - 16))} cy=${round(8 + (1 - (point[1] - y0) / tall) * (height - 16))} />`)}
+  const shown = [...new Set([chosen, pointed])].filter((group) => group != null);
+  const first = new Map();
+  for (const point of points) if (!first.has(point[2])) first.set(point[2], point);
+  const groups = [...first.keys()].sort((a, b) => first.get(a)[0] - first.get(b)[0]);
+  const reached = groups.includes(pointed ?? chosen) ? pointed ?? chosen : groups[0];
+  const keys = (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step) {
+      setPointed(groups[(groups.indexOf(reached) + step + groups.length) % groups.length]);
+    } else if (event.key === "Enter" || event.key === " ") choose(reached);
+    else return;
+    event.preventDefault();
+  };
+  return html`<div ref=${place}><svg class="chart dots" viewBox="0 0 ${width} ${height}" role="group" aria-label=${label} onMouseLeave=${() => setPointed(null)}>
+    ${shown.map((group) => html`<polygon class="box ${colour === "loss" ? "s1 f1" : `s${classOf(group).slice(1)} ${classOf(group)}`}" points=${outline(points.filter((point) => point[2] === group).map(at)).map((corner) => corner.join(",")).join(" ")} />`)}
+    ${inOrder.map((point) => html`<circle class="mark ${colour === "loss" ? "f1" : classOf(point[2])}" data-tip=${tip(point)} onClick=${() => choose(point[2])} onMouseEnter=${() => setPointed(point[2])}
+      fill-opacity=${chosen != null && point[2] !== chosen ? 0.2 : colour === "loss" ? 0.12 + 0.88 * (point[3] / most) : 0.75} r=${shown.includes(point[2]) ? 5.5 : 3.4} cx=${at(point)[0]} cy=${at(point)[1]} />`)}
+    ${reached != null && html`<circle class="cursor mark" tabindex="0" role="button" aria-label=${`${tip(first.get(reached))}. Arrow keys lead to other groups, Enter shows the records.`} data-tip=${tip(first.get(reached))} onKeyDown=${keys} onFocus=${() => setPointed(reached)} onBlur=${() => setPointed(null)} r="9" cx=${at(first.get(reached))[0]} cy=${at(first.get(reached))[1]} />`}
   </svg></div>`;
 }

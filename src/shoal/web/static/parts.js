@@ -1,5 +1,6 @@
 // Small parts that several pages use.
 import { html, useState, useEffect, useRef, count } from "./lib.js";
+import { remove, upload } from "./api.js";
 
 export const Busy = ({ children }) => html`<div class="busy-line" role="status"><span class="spinner"></span>${children}</div>`;
 
@@ -66,6 +67,33 @@ export function Paged({ load, needed = [], size = 25, label }) {
       <button class="button small" disabled=${start === 0} onClick=${() => setStart(0)}>First</button>
       <button class="button small" disabled=${start === 0} onClick=${() => setStart(Math.max(0, start - size))}>Previous</button>
       <button class="button small" disabled=${last >= value.records} onClick=${() => setStart(start + size)}>Next</button></div>`;
+}
+
+// Further tables of a project: the population, or releases that were published before.
+export function Beside({ store, kind, title, text, children }) {
+  const { project, beside } = store;
+  const [share, setShare] = useState(null);
+  const [problems, setProblems] = useState(null);
+  const field = useRef(null);
+  const place = `/api/projects/${project.number}/beside/${kind}`;
+  const send = async (file) => {
+    if (!file) return;
+    setShare(0);
+    setProblems(null);
+    try {
+      beside(await upload(file, setShare, place));
+    } catch (error) {
+      setProblems(error.problems);
+    }
+    setShare(null);
+  };
+  const drop = async (name) => beside(await remove(`${place}?name=${encodeURIComponent(name)}`));
+  return html`<section class="card"><h2>${title}</h2><p>${text}</p>
+    ${project[kind].length > 0 && html`<ul class="plain gap">${project[kind].map((name) => html`<li class="row"><span class="name">${name}</span><span class="spring"></span><button class="button quiet small danger" aria-label=${`Take ${name} away`} onClick=${() => drop(name)}>Take away</button></li>`)}</ul>`}
+    <div class="gap">${share == null ? html`<button class="button small" onClick=${() => field.current.click()}>${project[kind].length && kind === "population" ? "Upload another one" : "Upload a file"}</button>
+      <input class="sr" tabindex="-1" ref=${field} type="file" aria-label=${`A file: ${title}`} onChange=${(event) => { send(event.target.files[0]); event.target.value = ""; }} />`
+      : html`<progress value=${share} max="1" aria-label="Upload"></progress>`}</div>
+    <${Problems} problems=${problems} />${children}</section>`;
 }
 
 export function Copy({ text, label }) {

@@ -93,5 +93,6 @@ export function useProject(number) {
     await put(`/api/projects/${number}`, { name });
     setProject((before) => ({ ...before, name }));
   };
-  return { project, problems, change, undo, redo, rename, save, canUndo: past.current.length > 0, canRedo: future.current.length > 0 };
+  const beside = (found) => setProject((before) => ({ ...before, earlier: found.earlier, population: found.population }));
+  return { project, problems, change, beside, undo, redo, rename, save, canUndo: past.current.length > 0, canRedo: future.current.length > 0 };
 }

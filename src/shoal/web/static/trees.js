@@ -58,6 +58,29 @@ export function group(tree, paths, label) {
   return move(opened, paths, [...above, parent.children.length]);
 }
 
+// Groups made one: the first keeps its name and gets the children of the others.
+export function merge(tree, paths) {
+  const [first, ...others] = paths;
+  const children = others.map((path) => at(tree, path)).flatMap((node) => node.children);
+  const gone = new Set(others.map((path) => at(tree, path)));
+  const kept = at(tree, first);
+  const rebuilt = (node) => {
+    if (gone.has(node)) return null;
+    if (!node.children) return node;
+    const below = node.children.map(rebuilt).filter(Boolean);
+    return { ...node, children: node === kept ? [...below, ...children] : below };
+  };
+  return tidy(rebuilt(tree));
+}
+
+// Some children of one group, put into a new group beside it.
+export function split(tree, paths, label) {
+  const above = paths[0].slice(0, -1), beside = above.slice(0, -1);
+  const created = { label, children: [] };
+  const opened = change(tree, beside, (node) => ({ ...node, children: [...node.children, created] }));
+  return move(opened, paths, [...beside, at(tree, beside).children.length]);
+}
+
 // A group taken apart: its children go to the level above.
 export function dissolve(tree, path) {
   const place = path.at(-1);

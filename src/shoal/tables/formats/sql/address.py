@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from shoal.errors import InputError, Problem, did_you_mean
@@ -59,7 +60,7 @@ class SqlAddress:
     def text(self) -> str:
         """The address as it is written in a job."""
         base = self.place if self.database is Database.POSTGRESQL else f"{self.database}://{quote(self.place)}"
-        own = {**({"table": _joined(self.schema, self.table)} if self.table else {})}
+        own = {**({"table": joined(self.schema, self.table)} if self.table else {})}
         if self.key:
             own["key"] = ",".join(self.key)
         mark = "&" if "?" in base else "?"
@@ -67,6 +68,21 @@ class SqlAddress:
 
     def with_query(self, query: str) -> SqlAddress:
         return replace(self, query=query)
+
+    def with_table(self, table: str) -> SqlAddress:
+        """The same database with another table: `schema.name`, or `name`."""
+        schema, name = _split_name(table)
+        return replace(self, schema=schema, table=name)
+
+
+def address_text(place: Path | SqlAddress) -> str:
+    """A file or a table of a database in one line: `place_of` reads it again."""
+    return place.text if isinstance(place, SqlAddress) else str(place)
+
+
+def place_of(text: str) -> Path | SqlAddress:
+    """The file or the table of a database that a text names."""
+    return parse_address(text) if is_address(text) else Path(text)
 
 
 def is_address(text: object) -> bool:
@@ -115,7 +131,9 @@ def _split_name(text: str) -> tuple[str | None, str | None]:
     return (names[0], names[1]) if len(names) == 2 else (None, names[0])
 
 
-def _joined(schema: str | None, table: str | None) -> str:
+def joined(schema: str | None, table: str | None) -> str:
+    """A name as an address writes it."""
+
     def written(name: str) -> str:
         return '"' + name.replace('"', '""') + '"' if "." in name or '"' in name else name
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, Problem
-from shoal.tables.formats.sql.address import SqlAddress, quoted
+from shoal.tables.formats.sql.address import SqlAddress, joined, quoted
 from shoal.tables.formats.sql.arrow import plain_arrow
 from shoal.tables.formats.sql.errors import in_our_words
 from shoal.tables.formats.sql.stores import SqlColumn, Store
@@ -30,6 +30,14 @@ class DuckStore(Store):
             raise InputError(Problem("no-such-file", f"there is no file '{address.place}'"))
         with in_our_words(address):
             self._connection: Any = duckdb.connect(address.place, read_only=not to_write)
+
+    def tables(self) -> list[str]:
+        known = (
+            "SELECT schema_name AS schema, table_name AS name FROM duckdb_tables() WHERE NOT internal UNION ALL "
+            "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1, 2"
+        )
+        rows = self._fetch(known).to_dicts()
+        return [joined(None if row["schema"] == "main" else row["schema"], row["name"]) for row in rows]
 
     def columns(self, table: str) -> list[SqlColumn]:
         known = self._fetch(

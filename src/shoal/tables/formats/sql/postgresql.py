@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.tables.formats.sql.address import SqlAddress, quoted
+from shoal.tables.formats.sql.address import SqlAddress, joined, quoted
 from shoal.tables.formats.sql.arrow import plain_arrow
 from shoal.tables.formats.sql.errors import in_our_words
 from shoal.tables.formats.sql.stores import SqlColumn, Store
@@ -26,6 +26,11 @@ _AS_IT_IS = {
 _COLUMNS = """
 SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS kind
 FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_TABLES = """
+SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1, 2
 """
 _INDEXES = "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = to_regclass($1)"
 _GRANTS = """
@@ -49,6 +54,9 @@ class PostgresStore(Store):
             self._connection: Any = driver.connect(address.place)
             if not to_write:
                 self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def tables(self) -> list[str]:
+        return [joined(row["schema"], row["name"]) for row in self._fetch(_TABLES).to_dicts()]
 
     def columns(self, table: str) -> list[SqlColumn]:
         return [SqlColumn(row["name"], row["kind"]) for row in self._rows(_COLUMNS, self._full(table))]

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, Problem
-from shoal.tables.formats.sql.address import SqlAddress, quoted
+from shoal.tables.formats.sql.address import SqlAddress, joined, quoted
 from shoal.tables.formats.sql.arrow import plain_arrow
 from shoal.tables.formats.sql.errors import in_our_words
 from shoal.tables.formats.sql.stores import SqlColumn, Store
@@ -30,6 +30,10 @@ class SqliteStore(Store):
         self._held: int | None = None
         with in_our_words(address):
             self._connection: Any = driver.connect(address.place)
+
+    def tables(self) -> list[str]:
+        known = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_'"
+        return [joined(None, row["name"]) for row in self._fetch(f"{known} ORDER BY name").to_dicts()]
 
     def columns(self, table: str) -> list[SqlColumn]:
         found = self._fetch(f"SELECT name, type AS kind FROM pragma_table_info({_literal(table)}) ORDER BY cid")

@@ -33,6 +33,10 @@ class Store(ABC):
         self.address = address
 
     @abstractmethod
+    def tables(self) -> list[str]:
+        """The tables and views that can be read, as an address names them, in order of their names."""
+
+    @abstractmethod
     def columns(self, table: str) -> list[SqlColumn]:
         """The columns of a table of the address's schema; none if there is no such table."""
 

@@ -64,9 +64,9 @@ function Node({ node, path, editor }) {
     if (event.key === "F2" && editor.byHand) setEditing(name);
     else if (event.key === "ArrowRight" && node.children && !isOpen) toggle(name);
     else if (event.key === "ArrowLeft" && isOpen) toggle(name);
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      const all = [...event.target.closest("[role=tree]").querySelectorAll(".label")];
-      all[all.indexOf(event.target) + (event.key === "ArrowDown" ? 1 : -1)]?.focus();
+    else if (["ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) {
+      const all = [...event.target.closest("[role=tree]").querySelectorAll("button.label")], here = all.indexOf(event.target);
+      all[{ ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[event.key]]?.focus();
     } else return;
     event.preventDefault();
   };
@@ -76,23 +76,24 @@ function Node({ node, path, editor }) {
       ${node.children ? html`<button class="fold" tabindex="-1" aria-label=${isOpen ? "Fold" : "Unfold"} onClick=${() => toggle(name)}>${isOpen ? "▾" : "▸"}</button>` : html`<span class="fold"></span>`}
       ${editing === name ? html`<input type="text" class="label" aria-label="New name" ref=${(field) => field?.focus()} defaultValue=${node.label} value=${node.label}
           onKeyDown=${(event) => { if (event.key === "Enter") event.target.blur(); if (event.key === "Escape") setEditing(null); }} onBlur=${(event) => { setEditing(null); if (event.target.value.trim() && event.target.value !== node.label) edit(trees.rename(editor.tree, path, event.target.value.trim())); }} />`
-        : html`<button class="label" onKeyDown=${keys} onClick=${(event) => choose(path, event.ctrlKey || event.metaKey || event.shiftKey)} onDblClick=${() => editor.byHand && node.children && setEditing(name)}>${node.label}</button>`}
-      ${node.children && html`<span class="count">${plural(trees.leaves(node), "value")}</span>`}</div>
+        : html`<button class="label" tabindex=${editor.focused === name ? "0" : "-1"} onFocus=${() => editor.setFocused(name)} onKeyDown=${keys} onClick=${(event) => choose(path, event.ctrlKey || event.metaKey || event.shiftKey)} onDblClick=${() => editor.byHand && node.children && setEditing(name)}>${node.label}</button>`}
+      ${node.children ? html`<span class="count">${plural(trees.leaves(node), "value")}</span>` : editor.records.has(node.label) && html`<span class="count">${plural(editor.records.get(node.label), "record")}</span>`}</div>
     ${shown.length > 0 && html`<ul class="tree" role="group">${shown.slice(0, most).map((child, place) => html`<${Node} key=${`${place}:${child.label}`} node=${child} path=${[...path, place]} editor=${editor} />`)}
       ${shown.length > most && html`<li><button class="button quiet small" onClick=${() => editor.more(name, most + 200)}>${count(shown.length - most)} more</button></li>`}</ul>`}
   </li>`;
 }
 
-function TreeEditor({ tree, byHand, edit, uncovered }) {
+function TreeEditor({ tree, byHand, edit, uncovered, records }) {
   const [open, setOpen] = useState(new Set(["", ...(tree.children ?? []).slice(0, 4).map((child, place) => String(place))]));
   const [chosen, setChosen] = useState([]);
   const [editing, setEditing] = useState(null);
   const [over, setOver] = useState(null);
+  const [focused, setFocused] = useState("");
   const [most, setMost] = useState({});
   const dragged = useRef(null);
   const change = (after) => { setChosen([]); edit(after); };
   const editor = {
-    tree, byHand, open, chosen, editing, setEditing, over, setOver, most,
+    tree, byHand, open, chosen, editing, setEditing, over, setOver, most, focused, setFocused, records,
     more: (name, number) => setMost({ ...most, [name]: number }),
     toggle: (name) => { const next = new Set(open); if (!next.delete(name)) next.add(name); setOpen(next); },
     choose: (path, more) => setChosen(!more ? [path] : chosen.some((one) => trees.same(one, path)) ? chosen.filter((one) => !trees.same(one, path)) : [...chosen, path]),
@@ -102,10 +103,18 @@ function TreeEditor({ tree, byHand, edit, uncovered }) {
   };
   const paths = chosen.filter((path) => path.length);
   const one = paths.length === 1 ? trees.at(tree, paths[0]) : null;
+  const nodes = paths.map((path) => trees.at(tree, path));
+  const apart = !paths.some((path) => paths.some((other) => other !== path && trees.within(path, other)));
+  const mergeable = paths.length > 1 && apart && nodes.every((node) => node.children);
+  const above = paths[0]?.slice(0, -1) ?? [];
+  const splittable = above.length > 0 && paths.every((path) => trees.same(path.slice(0, -1), above)) && trees.at(tree, above).children.length > paths.length;
+  const named = (label) => { const given = prompt("Name of the new group", label); return given?.trim(); };
   return html`<div class="stack">
     ${byHand && html`<div class="row" role="toolbar" aria-label="Change the tree">
       <button class="button small" disabled=${chosen.length !== 1 || !trees.at(tree, chosen[0]).children} onClick=${() => setEditing(key(chosen[0]))} title="F2, or a double click">Rename</button>
-      <button class="button small" disabled=${!paths.length} onClick=${() => { const label = prompt("Name of the new group", "new group"); if (label?.trim()) change(trees.group(tree, paths, label.trim())); }}>Group together</button>
+      <button class="button small" disabled=${!paths.length} onClick=${() => { const label = named("new group"); if (label) change(trees.group(tree, paths, label)); }} title="A new group that holds what is chosen">Group together</button>
+      <button class="button small" disabled=${!mergeable} onClick=${() => change(trees.merge(tree, paths))} title="Makes one group of all chosen ones">Merge</button>
+      <button class="button small" disabled=${!splittable} onClick=${() => { const label = named(`${trees.at(tree, above).label} 2`); if (label) change(trees.split(tree, paths, label)); }} title="Moves what is chosen into a new group beside its own">Split off</button>
       <button class="button small" disabled=${!one?.children} onClick=${() => change(trees.dissolve(tree, paths[0]))}>Take apart</button>
       <label class="row small"><span>Move to</span><select disabled=${!paths.length} value="" onChange=${(event) => { const goal = trees.groups(tree)[Number(event.target.value)]; if (goal) change(trees.move(tree, paths, goal.path)); event.target.value = ""; }}>
         <option value="">…</option>${trees.groups(tree).map((goal, order) => html`<option value=${order}>${"  ".repeat(goal.depth)}${goal.label}</option>`)}</select></label>
@@ -115,6 +124,19 @@ function TreeEditor({ tree, byHand, edit, uncovered }) {
       <div class="row gap"><button class="button small" onClick=${() => change(trees.add(tree, uncovered))}>Put them below the root</button>
         <label class="row small"><span>or below</span><select value="" onChange=${(event) => { const goal = trees.groups(tree)[Number(event.target.value)]; if (goal) change(trees.add(tree, uncovered, goal.path)); }}><option value="">…</option>${trees.groups(tree).map((goal, order) => html`<option value=${order}>${goal.label}</option>`)}</select></label></div></div>`}
     <ul class="tree" role="tree" aria-label="The hierarchy" aria-multiselectable="true"><${Node} node=${tree} path=${[]} editor=${editor} /></ul></div>`;
+}
+
+// How far values may be lifted: level 0 is exact, the highest is the root.
+function Cap({ store, column, shape, sample }) {
+  const { project, change } = store;
+  const top = shape ? shape.levels - 1 : 0;
+  const cap = project.settings.at_most?.[column];
+  const set = (level) => change((now) => { const { [column]: before, ...others } = now.at_most ?? {}; return { at_most: level == null ? others : { ...others, [column]: level } }; });
+  const path = sample?.find((one) => new Set(one).size > 2) ?? sample?.[0] ?? [];
+  const word = (level) => (level === 0 ? "exact: never generalized" : `level ${level}${path[level] != null ? `, such as ${path[level]}` : ""}`);
+  return html`<div class="row fields"><label class="field"><span>At most as blurred as</span><select value=${cap ?? ""} onChange=${(event) => set(event.target.value === "" ? null : Number(event.target.value))}>
+      <option value="">no limit</option>${Array.from({ length: Math.max(1, top) }, (nothing, level) => html`<option value=${level}>${word(level)}</option>`)}</select></label>
+    <span class="small muted">${cap == null ? "A release may go as far as it must." : "Whether that can be met is told in Requirement."}</span></div>`;
 }
 
 function Editor({ number, column, store, catalogue, fitting }) {
@@ -149,9 +171,10 @@ function Editor({ number, column, store, catalogue, fitting }) {
     ${kind === "lines" ? html`<${Lines} number=${number} column=${column} taken=${set} />` : spec?.builder && html`<${Fields} spec=${spec} set=${set} catalogue=${catalogue} values=${known} />`}
     <${Problems} problems=${shown.problems} title="This makes no hierarchy for the column" />
     ${spec && !loading && shown.busy && !answer && !shown.problems && html`<${Busy}>Building the tree</${Busy}>`}
+    ${project.settings.roles[column] === "quasi-identifying" && (answer || !spec) && !loading && html`<${Cap} store=${store} column=${column} shape=${answer?.shape} sample=${answer?.sample} />`}
     ${answer && !loading && html`<div class="row small muted"><span>${plural(answer.shape.levels, "level")}, ${plural(answer.shape.leaves, "leaf", "leaves")}; nodes per level: ${answer.shape.nodes_per_level.join(", ")}</span><span class="spring"></span>
         ${answer.tree && html`<button class="button quiet small" onClick=${save}>Save as a file for ARX</button>`}</div>
-      ${answer.tree ? html`<${TreeEditor} key=${column} tree=${answer.tree} byHand=${kind === "hand"} uncovered=${answer.uncovered} edit=${(tree) => set(trees.toSpec(tree))} />`
+      ${answer.tree ? html`<${TreeEditor} key=${column} tree=${answer.tree} byHand=${kind === "hand"} uncovered=${answer.uncovered} records=${new Map(values.value?.values ?? [])} edit=${(tree) => set(trees.toSpec(tree))} />`
         : html`<p class="muted">The tree is too large to be shown; some of its paths:</p><ul>${answer.sample.map((path) => html`<li class="small">${path.join(" → ")}</li>`)}</ul>`}`}
   </section>`;
 }
@@ -172,6 +195,7 @@ export function HierarchiesPage({ store, catalogue }) {
   return html`<${Intro} title="Hierarchies">What a value may become when it must be less exact: a postcode its area, an occupation its branch. A good hierarchy loses meaning slowly.<//>
     ${columns.length === 0 ? html`<p class="note warn">Give columns a role first, in <a href="#/${number}/table">Table</a>.</p>` : html`<div class="columns left">
       <nav class="card" aria-label="Columns"><div class="sidelist">${columns.map((name) => html`<button aria-pressed=${name === column ? "true" : "false"} onClick=${() => choose(name)}><span class="spot ${settings.roles[name]}"></span><span class="name">${name}</span>
+        ${settings.at_most?.[name] != null && html`<span class="tag warn" title="May be blurred up to this level">≤ ${settings.at_most[name]}</span>`}
         <span class="tag">${{ none: "none", hand: "tree" }[kindOf(settings.hierarchies?.[name])] ?? kindOf(settings.hierarchies?.[name])}</span></button>`)}</div>
         ${waiting.length > 1 && html`<button class="button small gap" onClick=${takeAll}>Take all ${waiting.length} suggestions</button>`}</nav>
       <${Editor} key=${column} number=${number} column=${column} store=${store} catalogue=${catalogue} fitting=${fittingOf(column)} /></div>`}

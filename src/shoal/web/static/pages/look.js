@@ -3,9 +3,10 @@ import { html, useState, count, decimal, percent, plural, rolesOf } from "../lib
 import { get, post } from "../api.js";
 import { Busy, Problems, Fact, Intro, Next, Table, useAnswer } from "../parts.js";
 import { Figure, Bars, Columns, Dots } from "../charts.js";
+import { Clusters } from "./clusters.js";
 import { RunPicker, finished, NoRun } from "./publish.js";
 
-const useLook = (number, run, question, needed = [], wait = 0) => useAnswer(() => post(`/api/projects/${number}/runs/${run.number}/look`, question), [run.number, ...needed], wait);
+export const useLook = (number, run, question, needed = [], wait = 0) => useAnswer(() => post(`/api/projects/${number}/runs/${run.number}/look`, question), [run.number, ...needed], wait);
 
 function SideBySide({ number, run, group, setGroup }) {
   const [start, setStart] = useState(0);
@@ -32,7 +33,7 @@ function Groups({ number, run, group, setGroup }) {
   if (!value) return html`<section class="card"><${Busy}>Drawing the groups</${Busy}></section>`;
   const tip = ([, , of, loss, row]) => `Record ${count(row)}, group ${count(of + 1)} of ${count(value.boxes[of].size)}, loss ${decimal(loss, 3)}\n${value.columns.map((name, place) => `${name}: ${value.boxes[of].cells[place] ?? "missing"}`).join("\n")}`;
   const sizes = Object.values(value.boxes).map((box) => box.size);
-  return html`<section class="card stack"><${Figure} title="Groups" text=${`${value.drawn < value.records ? `${count(value.drawn)} of ${count(value.records)} records, taken at random. ` : ""}Near dots are alike in the original: the two directions in which the records differ most, ${percent(value.explained, 0)} of all their differences. Click a dot to see its group.`}
+  return html`<section class="card stack"><${Figure} title="Groups" text=${`${value.drawn < value.records ? `${count(Object.keys(value.boxes).length)} of ${count(value.groups)} groups, taken at random. ` : ""}Near dots are alike in the original: the two directions in which the records differ most (${percent(value.explained, 0)} of all their differences), drawn apart where they crowd. Point at a dot to see the box of its group, click it to see the records.`}
       table=${{ head: ["Record", "Group", "Group size", "Loss"], rows: value.points.slice(0, 100).map(([, , of, loss, row]) => [count(row), count(of + 1), count(value.boxes[of].size), decimal(loss, 3)]), numbers: [0, 1, 2, 3] }}>
     <div class="row"><div class="choice" role="group" aria-label="Colour"><button aria-pressed=${colour === "group" ? "true" : "false"} onClick=${() => setColour("group")}>by group</button><button aria-pressed=${colour === "loss" ? "true" : "false"} onClick=${() => setColour("loss")}>by loss</button></div>
       <span class="small muted">${colour === "loss" ? "pale: kept well, dark: blurred" : `groups of ${count(Math.min(...sizes))} to ${count(Math.max(...sizes))}`}</span></div>
@@ -50,7 +51,7 @@ function Distribution({ number, run, columns }) {
       <${Bars} label=${`Distribution of ${column}, before and after`} format=${count} rows=${shown.map((place) => ({ label: value.labels[place], parts: [{ value: value.before[place], colour: "f0", tip: `${value.labels[place]}: ${count(value.before[place])} in the original` }, { value: value.after[place], colour: "f1", tip: `${value.labels[place]}: ${count(value.after[place])} by the release` }] }))} /><//>`}</section>`;
 }
 
-function Analyst({ evaluation }) {
+function Analyst({ evaluation, children }) {
   const tables = evaluation.utility?.tables ?? [], queries = evaluation.queries?.by_selectivity ?? [];
   const strongest = [...tables].sort((a, b) => b.association_before - a.association_before).slice(0, 8);
   const correlations = (evaluation.utility?.correlations ?? []).filter((one) => one.before != null && one.after != null);
@@ -59,24 +60,10 @@ function Analyst({ evaluation }) {
       table=${{ head: ["Columns", "Original", "Release", "Distance"], rows: tables.map((one) => [`${one.one} + ${one.other}`, decimal(one.association_before, 3), decimal(one.association_after, 3), decimal(one.distance, 3)]), numbers: [1, 2, 3] }}>
       <${Bars} label="Associations before and after" most=${1} format=${(value) => decimal(value, 2)} rows=${strongest.map((one) => ({ label: `${one.one} + ${one.other}`, parts: [{ value: one.association_before, colour: "f0", tip: `${one.one} + ${one.other}: ${decimal(one.association_before, 3)} in the original` }, { value: Math.max(0, one.association_after), colour: "f1", tip: `${one.one} + ${one.other}: ${decimal(one.association_after, 3)} in the release` }] }))} /><//>
       ${correlations.length > 0 && html`<h3 class="gap">Correlations of numbers</h3><${Table} head=${["Columns", "Original", "Release"]} numbers=${[1, 2]} rows=${correlations.map((one) => [`${one.one}, ${one.other}`, decimal(one.before, 3), decimal(one.after, 3)])} />`}</section>`}
-    ${queries.length > 0 && html`<section class="card"><${Figure} title="Counting queries" text=${`Median error of ${count(evaluation.queries.asked)} random counts, by the share of the records that they ask for. Small counts are always harder.`}
+    <div class="stack">${queries.length > 0 && html`<section class="card"><${Figure} title="Counting queries" text=${`Median error of ${count(evaluation.queries.asked)} random counts, by the share of the records that they ask for. Small counts are always harder.`}
       table=${{ head: ["Share asked for", "Queries", "Median error", "Mean error"], rows: queries.map((one) => [one.selectivity, count(one.queries), percent(one.median), percent(one.mean)]), numbers: [1, 2, 3] }}>
-      <${Columns} label="Median error of counting queries" labels=${queries.map((one) => one.selectivity)} format=${(value) => percent(value, 0)} series=${[{ colour: "f3", values: queries.map((one) => one.median ?? 0), tips: queries.map((one) => `${one.selectivity}: median error ${percent(one.median)}, ${count(one.queries)} queries`) }]} /><//></section>`}
+      <${Columns} label="Median error of counting queries" labels=${queries.map((one) => one.selectivity)} format=${(value) => percent(value, 0)} series=${[{ colour: "f3", values: queries.map((one) => one.median ?? 0), tips: queries.map((one) => `${one.selectivity}: median error ${percent(one.median)}, ${count(one.queries)} queries`) }]} /><//></section>`}${children}</div>
   </div>`;
-}
-
-function Clusters({ number, run }) {
-  const [clusters, setClusters] = useState(6);
-  const { value, problems, busy } = useLook(number, run, { at: "clusters", clusters }, [clusters], 300);
-  const high = value ? Math.max(1, ...value.contingency.flat()) : 1;
-  return html`<section class="card stack"><div class="head"><h2>Clusters an analyst would find</h2><label class="row small">Clusters <input type="range" min="2" max="12" value=${clusters} onChange=${(event) => setClusters(Number(event.target.value))} /><output>${clusters}</output></label></div>
-    <p class="muted small">Both tables are clustered by k-means; a row is a cluster of the original, a column one of the release. One dark field per row: the clusters survived.</p><${Problems} problems=${problems} />${busy && !value && !problems && html`<${Busy}>Clustering both tables</${Busy}>`}
-    ${value && html`<div class="facts"><${Fact} name="F-measure" value=${decimal(value.f_measure, 3)} more="1: the same clusters" /><${Fact} name="Match point" value=${decimal(value.match_point, 3)} more="pairs that agree" /><${Fact} name="Adjusted Rand" value=${decimal(value.adjusted_rand, 3)} more="0: by chance" /></div>
-      <${Figure} title="Contingency" table=${{ head: ["Original", ...value.contingency[0].map((one, place) => `release ${place + 1}`)], rows: value.contingency.map((row, place) => [`cluster ${place + 1}`, ...row.map(count)]), numbers: value.contingency[0].map((one, place) => place + 1) }}>
-        <svg class="chart heat" style=${{ maxWidth: `${value.contingency[0].length * 58 + 70}px` }} viewBox="0 0 ${value.contingency[0].length * 58 + 70} ${value.contingency.length * 30 + 24}" role="group" aria-label="Contingency of the clusters">
-          ${value.contingency[0].map((one, place) => html`<text x=${70 + place * 58 + 28} y="14" text-anchor="middle">${place + 1}</text>`)}
-          ${value.contingency.map((row, line) => html`<g><text x="60" y=${24 + line * 30 + 19} text-anchor="end">${line + 1}</text>${row.map((cell, place) => html`<g><rect class="f1 mark" data-tip=${`Cluster ${line + 1} of the original, ${place + 1} of the release: ${count(cell)} records`} x=${70 + place * 58} y=${24 + line * 30} width="56" height="28" rx="3" fill-opacity=${0.06 + (0.84 * cell) / high} />
-            <text class=${cell > high * 0.55 ? "on" : ""} x=${70 + place * 58 + 28} y=${24 + line * 30 + 19} text-anchor="middle">${count(cell)}</text></g>`)}</g>`)}</svg><//>`}</section>`;
 }
 
 function Learning({ number, run, columns }) {
@@ -102,7 +89,7 @@ function Learning({ number, run, columns }) {
       <${Bars} label="Accuracy of models" most=${1} format=${(value) => percent(value)} rows=${models.map((model) => ({ label: model, parts: ["original", "release", "majority"].map((trained) => ({ value: of(model, trained), colour: COLOURS[trained], tip: `${model}, ${trained}: ${percent(of(model, trained))}` })) }))} /><//>`}</section>`;
 }
 
-export function LookPage({ store, run: wanted }) {
+export function LookPage({ store, catalogue, run: wanted }) {
   const { project } = store;
   const { number } = project;
   const [done, run] = finished(project, wanted);
@@ -118,7 +105,7 @@ export function LookPage({ store, run: wanted }) {
         <div class="stack">${losses.length > 0 && html`<section class="card"><${Figure} title="Loss by column" text="0: every value exact. 1: nothing left." table=${{ head: ["Column", "Loss"], rows: losses.map(([name, loss]) => [name, decimal(loss)]), numbers: [1] }}>
           <${Bars} label="Loss by column" format=${(value) => decimal(value, 3)} rows=${losses.map(([name, loss]) => ({ label: name, parts: [{ value: loss, colour: "f1", tip: `${name}: loss ${decimal(loss)}` }] }))} /><//></section>`}
           ${losses.length > 0 && html`<${Distribution} number=${number} run=${run} columns=${losses.map(([name]) => name)} />`}</div></div>
-      ${details?.evaluation && html`<${Analyst} evaluation=${details.evaluation} />`}
-      <div class="columns even"><${Clusters} number=${number} run=${run} /><${Learning} number=${number} run=${run} columns=${kept} /></div>
+      ${details?.evaluation && html`<${Analyst} evaluation=${details.evaluation}><${Learning} number=${number} run=${run} columns=${kept} /><//>`}
+      <${Clusters} project=${project} run=${run} catalogue=${catalogue} />
     </div><${Next} to="#/${number}/risk/${run.number}">Risk<//>`;
 }

@@ -1,6 +1,6 @@
 // The release and everything that goes with it.
 import { html, useState, useEffect, count, decimal, percent } from "../lib.js";
-import { get, post } from "../api.js";
+import { get, post, put } from "../api.js";
 import { Busy, Problems, Fact, Intro, Table, Copy, useAnswer } from "../parts.js";
 import { State } from "./run.js";
 
@@ -49,7 +49,9 @@ export function PublishPage({ store, run: wanted }) {
       <section class="card"><h2>Download</h2><p>${run.name} <${State} run=${run} /></p><div class="downloads">
         ${FILES.map(([name, title, text]) => html`<div class="download"><h3>${title}</h3><p>${text}</p><div class="row"><a class="button small ${name === "release" ? "main" : ""}" href=${file(name)} download>Download</a>
           ${name.endsWith("report") && html`<a class="button small" href=${file(`${name}-page`)} target="_blank" rel="noopener">Look</a>`}</div></div>`)}
-        ${project.source.kind !== "file" && html`<div class="download"><h3>The table</h3><p>What was ${project.source.kind === "sample" ? "invented" : "uploaded"}, to run the job elsewhere. Not to be published.</p><div><a class="button small" href="/api/projects/${number}/table" download>Download</a></div></div>`}</div></section>
+        ${["sample", "upload"].includes(project.source.kind) && html`<div class="download"><h3>The table</h3><p>What was ${project.source.kind === "sample" ? "invented" : "uploaded"}, to run the job elsewhere. Not to be published.</p><div><a class="button small" href="/api/projects/${number}/table" download>Download</a></div></div>`}</div></section>
+      <section class="card"><h2>Given out</h2><label class="row gap"><input type="checkbox" checked=${run.given_out === true} onChange=${(event) => put(`/api/projects/${number}/runs/${run.number}`, { given_out: event.target.checked })} />This release was published or handed to somebody</label>
+        <p class="muted small gap">Later releases of this project are then looked at together with it, in Risk: whoever has both may know more than either tells.</p></section>
       <section class="card stack"><div><h2>The same bytes again</h2><p class="muted">${run.early ? "This run was ended early: the lines below search to the end, so their release will differ, and lose no more." : "Put the job file beside the table. The same table, job and seed give the same bytes, here and anywhere."}</p></div>
         ${lines ? html`<h3>On the command line</h3><${Copy} label="Command line" text=${`${lines.job}\n${lines.verify}`} /><h3>In Python</h3><${Copy} label="Python" text=${lines.python} /><details><summary>All settings in Python</summary><${Copy} label="Settings in Python" text=${lines.settings} /></details>` : html`<${Busy}>Writing them down</${Busy}>`}</section>
     </div>`;

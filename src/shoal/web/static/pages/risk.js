@@ -1,7 +1,7 @@
 // How safe it is: three attackers, what drives the risk, attacks carried out, earlier releases.
-import { html, useState, count, decimal, percent } from "../lib.js";
+import { html, useState, useEffect, count, decimal, percent } from "../lib.js";
 import { get, post } from "../api.js";
-import { Busy, Problems, Fact, Intro, Next, Table, useAnswer } from "../parts.js";
+import { Beside, Busy, Problems, Fact, Intro, Next, Table, useAnswer } from "../parts.js";
 import { Figure, Bars, Columns, Lines } from "../charts.js";
 import { RunPicker, finished, NoRun } from "./publish.js";
 
@@ -30,25 +30,36 @@ function Attacks({ attack }) {
     ${inference && inference.success > inference.baseline * 2 && html`<p class="note warn gap">${inference.column} is guessed better than chance. k-anonymity does not hide what members of a group share: a model on ${inference.column} does. Models are chosen in Requirement.</p>`}</section>`;
 }
 
-function Together({ number, run, done }) {
+const SETTINGS = { same: "of the same people", growing: "of these people before newcomers came", moving: "of people who come and leave" };
+
+function Together({ store, run, done }) {
+  const { project } = store;
+  const { number } = project;
+  const [setting, setSetting] = useState("same");
   const others = done.filter((one) => one.number !== run.number && one.made < run.made);
+  const given = others.filter((one) => one.given_out).at(-1);
   const [earlier, setEarlier] = useState("");
   const [state, setState] = useState({});
-  const check = async (which) => {
+  const check = async (which, how) => {
     setEarlier(which);
+    setSetting(how);
     if (!which) return setState({});
     setState({ busy: true });
+    const [at, name] = which.startsWith("run:") ? ["together", which.slice(4)] : ["beside", which.slice(5)];
     try {
-      setState({ value: await post(`/api/projects/${number}/runs/${run.number}/look`, { at: "together", earlier: which }) });
+      setState({ value: await post(`/api/projects/${number}/runs/${run.number}/look`, { at, earlier: name, setting: how }) });
     } catch (error) {
       setState({ problems: error.problems });
     }
   };
-  return html`<section class="card stack"><div><h2>Joined with an earlier release</h2><p class="muted">Was another release of these people published before? Whoever has both may know more than either tells.</p></div>
-    ${others.length === 0 ? html`<p class="small muted">There is no earlier run in this project.</p>` : html`<label class="field"><span>Published before</span><select value=${earlier} onChange=${(event) => check(event.target.value)}><option value="">nothing</option>${others.map((one) => html`<option value=${one.number}>${one.name}: ${one.algorithm}, k ${one.k ?? "–"}</option>`)}</select></label>`}
+  useEffect(() => { if (given) check(`run:${given.number}`, setting); }, []);
+  return html`<${Beside} store=${store} kind="earlier" title="Joined with an earlier release" text="Was another release of these people published before? Whoever has both may know more than either tells. Choose a run of this project, or upload the file that was published. One that is marked as given out, in Publish, is looked at at once.">
+    <div class="stack gap"><div class="row fields"><label class="field"><span>Published before</span><select value=${earlier} onChange=${(event) => check(event.target.value, setting)}><option value="">nothing</option>
+        ${others.map((one) => html`<option value=${`run:${one.number}`}>${one.name}: ${one.algorithm}, k ${one.k ?? "–"}${one.given_out ? ", given out" : ""}</option>`)}${project.earlier.map((name) => html`<option value=${`file:${name}`}>${name}</option>`)}</select></label>
+      ${earlier.startsWith("file:") && html`<label class="field"><span>It is</span><select value=${setting} onChange=${(event) => check(earlier, event.target.value)}>${Object.entries(SETTINGS).map(([name, words]) => html`<option value=${name}>${words}</option>`)}</select></label>`}</div>
     ${state.busy && html`<${Busy}>Looking at both</${Busy}>`}<${Problems} problems=${state.problems} />
     ${state.value && html`<div class="note ${state.value.passed ? "good" : "bad"}">${state.value.passed ? `Together they still hide everybody among ${state.value.k}.` : `Together they do NOT hide everybody among ${state.value.k}. Publish one of them only.`}</div>
-      <${Table} head=${["Attack", "Result", "Fewest candidates", "Persons below k"]} numbers=${[2, 3]} rows=${state.value.checks.map((one) => [one.attack, one.passed ? "holds" : "fails", count(one.smallest_anonymity), count(one.persons_below)])} />`}</section>`;
+      <${Table} head=${["Attack", "Result", "Fewest candidates", "Persons below k"]} numbers=${[2, 3]} rows=${state.value.checks.map((one) => [one.attack, one.passed ? "holds" : "fails", count(one.smallest_anonymity), count(one.persons_below)])} />`}</div><//>`;
 }
 
 function Drivers({ combinations }) {
@@ -91,7 +102,7 @@ export function RiskPage({ store, run: wanted }) {
       ${combinations && html`<${Drivers} combinations=${combinations} />`}
       ${attack && html`<${Attacks} attack=${attack} />`}
       ${risk.disclosure && html`<${Disclosure} disclosure=${risk.disclosure} />`}
-      <${Together} number=${number} run=${run} done=${done} />
+      <${Together} store=${store} run=${run} done=${done} />
       ${samples?.length > 0 && html`<p class="small muted">Looked at samples only: ${samples.join("; ")}.</p>`}
     </div><${Next} to="#/${number}/publish/${run.number}">Publish<//>`;
 }

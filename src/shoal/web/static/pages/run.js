@@ -3,13 +3,14 @@ import { html, useState, count, decimal, percent, seconds, rolesOf } from "../li
 import { post, put, remove } from "../api.js";
 import { Problems, Intro, Next, TextField } from "../parts.js";
 import { Figure, Lines } from "../charts.js";
+import { Compared, MOST_COMPARED } from "./compare.js";
 
 const STAGES = ["read", "encode", "cluster", "recode", "write", "verify", "evaluate", "report"];
 const WORDS = { read: "Reading", encode: "Encoding", cluster: "Searching groups", recode: "Releasing values", write: "Writing", verify: "Checking the released values", evaluate: "Measuring", report: "Writing the report" };
 const SHARE = { read: 0.05, encode: 0.05, cluster: 0.65, recode: 0.05, write: 0.05, verify: 0.05, evaluate: 0.05, report: 0.05 };
 const STATES = { waiting: ["Waiting", "busy"], running: ["Running", "busy"], done: ["Checked", "good"], failed: ["Refused", "bad"], cancelled: ["Cancelled", ""], lost: ["Lost", "warn"] };
 
-export const State = ({ run }) => html`<span class="tag ${STATES[run.state]?.[1] ?? ""}">${STATES[run.state]?.[0] ?? run.state}${run.early ? ", ended early" : ""}</span>`;
+export const State = ({ run }) => html`<span class="tag ${STATES[run.state]?.[1] ?? ""}">${STATES[run.state]?.[0] ?? run.state}${run.early ? ", ended early" : ""}</span>${run.given_out && html` <span class="tag warn">given out</span>`}`;
 
 const overall = (progress) => STAGES.slice(0, STAGES.indexOf(progress.stage)).reduce((sum, stage) => sum + SHARE[stage], 0) + (SHARE[progress.stage] ?? 0) * progress.fraction;
 
@@ -38,12 +39,14 @@ function Active({ run, number }) {
     <${Curve} run=${run} /></section>`;
 }
 
-function RunList({ runs, number, chosen, choose }) {
+function RunList({ runs, number, chosen, choose, compared, compare }) {
   const rename = (run, name) => put(`/api/projects/${number}/runs/${run.number}`, { name });
-  const drop = (run) => confirm(`Delete ${run.name} and its files?`) && remove(`/api/projects/${number}/runs/${run.number}`);
-  return html`<div class="scroll"><table><caption class="sr">Runs</caption><thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Algorithm</th><th scope="col" class="number">k</th><th scope="col">Models</th>
+  const drop = (run) => confirm(`Delete ${run.name} and its files?${run.given_out ? " It was given out: later releases can then not be looked at together with it." : ""}`) && remove(`/api/projects/${number}/runs/${run.number}`);
+  return html`<div class="scroll"><table><caption class="sr">Runs</caption><thead><tr><th scope="col"><span class="sr">Compare</span></th><th scope="col">Name</th><th scope="col">State</th><th scope="col">Algorithm</th><th scope="col" class="number">k</th><th scope="col">Models</th>
       <th scope="col" class="number">Loss</th><th scope="col" class="number">Above best at most</th><th scope="col" class="number">Highest risk</th><th scope="col" class="number">Seconds</th><th><span class="sr">Actions</span></th></tr></thead>
     <tbody>${[...runs].reverse().map((run) => html`<tr class=${run.number === chosen ? "chosen" : ""}>
+      <td>${run.state === "done" && html`<input type="checkbox" aria-label=${`Compare ${run.name}`} title="Compare" checked=${compared.includes(run.number)} disabled=${!compared.includes(run.number) && compared.length >= MOST_COMPARED}
+        onChange=${(event) => compare(event.target.checked ? [...compared, run.number] : compared.filter((one) => one !== run.number))} />`}</td>
       <td><${TextField} value=${run.name} change=${(name) => rename(run, name)} label=${`Name of ${run.name}`} size="14" /></td><td><${State} run=${run} /></td><td>${run.algorithm}</td><td class="number">${run.k ?? "–"}</td>
       <td class="small">${run.models?.length ? run.models.join(", ") : "–"}</td><td class="number">${decimal(run.loss)}</td><td class="number">${run.above_best == null ? "–" : percent(run.above_best, 0)}</td>
       <td class="number">${percent(run.highest_risk)}</td><td class="number">${decimal(run.seconds, 1)}</td>
@@ -59,8 +62,8 @@ function Frontier({ runs, number, settings, catalogue }) {
   const [ks, setKs] = useState("2, 5, 10, 25, 50");
   const [algorithms, setAlgorithms] = useState(["shoal", "mondrian"]);
   const [problems, setProblems] = useState(null);
-  const done = runs.filter((run) => run.state === "done" && run.k != null);
-  const others = runs.filter((run) => !run.published), waiting = others.filter((run) => run.state === "waiting" || run.state === "running");
+  const done = runs.filter((run) => run.state === "done" && run.k != null && !run.sweep);
+  const others = runs.filter((run) => !run.published && !run.sweep), waiting = others.filter((run) => run.state === "waiting" || run.state === "running");
   const names = [...new Set(done.map((run) => run.algorithm))];
   const series = names.map((name, order) => ({ colour: COLOURS[order % 6], points: done.filter((run) => run.algorithm === name).sort((a, b) => a.k - b.k || a.loss - b.loss).map((run) => [run.k, run.loss, `${run.name}: ${name}, k ${run.k}\nloss ${decimal(run.loss)}, highest risk ${percent(run.highest_risk)}, ${seconds(run.seconds)}`]), radius: 4.5 }));
   const bounds = done.filter((run) => run.bound != null && !(run.models?.length)).sort((a, b) => a.k - b.k).map((run) => [run.k, run.bound, `k ${run.k}: no release can lose less than ${decimal(run.bound)}`]);
@@ -93,6 +96,7 @@ export function RunPage({ store, catalogue }) {
   const [name, setName] = useState("");
   const [problems, setProblems] = useState(null);
   const [chosen, choose] = useState(null);
+  const [compared, compare] = useState([]);
   const active = runs.filter((run) => run.state === "running" || run.state === "waiting");
   const algorithm = catalogue.algorithms.find((one) => one.name === (settings.algorithm ?? "shoal"));
   const quasi = rolesOf(settings, "quasi-identifying");
@@ -106,6 +110,7 @@ export function RunPage({ store, catalogue }) {
       setProblems(error.problems);
     }
   };
+  const beside = runs.filter((run) => compared.includes(run.number));
   const details = runs.find((run) => run.number === chosen);
   return html`<${Intro} title="Run">A run searches groups of records that lose as little as possible, checks the released values, and writes nothing if they do not hold.<//>
     <div class="stack">
@@ -117,7 +122,8 @@ export function RunPage({ store, catalogue }) {
         <p class="small muted">${algorithm.title} (${algorithm.citation}). k ${settings.k ?? "–"}${settings.models?.length ? `, ${settings.models.join(", ")}` : ""}; ${quasi.length} quasi-identifying columns.</p>
         <${Problems} problems=${problems} title="It cannot be started" /></section>
       ${active.map((run) => html`<${Active} key=${run.number} run=${run} number=${number} />`)}
-      ${runs.length > 0 && html`<section class="card"><h2>Runs</h2><${RunList} runs=${runs} number=${number} chosen=${chosen} choose=${choose} /></section>`}
+      ${runs.length > 0 && html`<section class="card"><div class="head"><h2>Runs</h2>${runs.filter((run) => run.state === "done").length > 1 && html`<span class="small muted">Tick two or more to compare them.</span>`}</div><${RunList} runs=${runs} number=${number} chosen=${chosen} choose=${choose} compared=${compared} compare=${compare} /></section>`}
+      ${beside.length > 1 && html`<${Compared} number=${number} runs=${beside} />`}
       ${details && html`<section class="card stack"><div class="head"><h2>${details.name}</h2><${State} run=${details} /></div><${Problems} problems=${details.problems} /><${Curve} run=${details} />
         ${details.state === "done" && html`<p class="small muted">${count(details.records)} records in ${count(details.classes)} groups, the smallest of ${count(details.smallest_class)}; ${count(details.suppressed)} suppressed. ${Object.entries(details.stages ?? {}).map(([stage, took]) => `${stage} ${seconds(took)}`).join(", ")}.</p>`}
         <div><button class="button small" onClick=${() => change(() => details.settings)} disabled=${!details.settings}>Take over its settings</button></div></section>`}

@@ -5,7 +5,7 @@ import { Busy, Problems, Intro } from "../parts.js";
 
 const openProject = (number) => { location.hash = `#/${number}/table`; };
 
-function Upload({ limit, failed }) {
+function Upload({ limit, endings, failed }) {
   const [share, setShare] = useState(null);
   const [over, setOver] = useState(false);
   const field = useRef(null);
@@ -19,12 +19,12 @@ function Upload({ limit, failed }) {
       setShare(null);
     }
   };
-  return html`<section class="card"><h2>Upload a table</h2><p>CSV, Parquet or Arrow, up to ${bytes(limit)}. It stays on this machine.</p>
+  return html`<section class="card"><h2>Upload a table</h2><p>CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS, up to ${Math.round(limit / 2 ** 20)} MB. It stays on this machine.</p>
     <div class="drop ${over ? "over" : ""}" onDragOver=${(event) => { event.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)}
       onDrop=${(event) => { event.preventDefault(); setOver(false); send(event.dataTransfer.files[0]); }}>
       ${share == null
         ? html`<p class="muted">Drop a file here, or</p><button class="button" onClick=${() => field.current.click()}>Choose a file</button>
-          <input class="sr" tabindex="-1" ref=${field} type="file" aria-label="The file to upload" accept=".csv,.tsv,.txt,.gz,.parquet,.pq,.arrow,.feather,.ipc" onChange=${(event) => send(event.target.files[0])} />`
+          <input class="sr" tabindex="-1" ref=${field} type="file" aria-label="The file to upload" accept=${endings.join(",")} onChange=${(event) => send(event.target.files[0])} />`
         : html`<p role="status">Uploading: ${Math.round(share * 100)} %</p><progress value=${share} max="1" aria-label="Upload"></progress>`}
     </div></section>`;
 }
@@ -57,6 +57,33 @@ function Folders({ folders, failed }) {
   </section>`;
 }
 
+function Databases({ databases, failed }) {
+  const [number, setNumber] = useState(0);
+  const [tables, setTables] = useState(null);
+  const [table, setTable] = useState("");
+  const [key, setKey] = useState("");
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    setTables(null);
+    get(`/api/databases/${number}`).then((found) => { setTables(found.tables); setTable(found.tables[0] ?? ""); }, (error) => { setTables([]); failed(error.problems); });
+  }, [number]);
+  const open = async () => {
+    setBusy(true);
+    try {
+      openProject((await post("/api/projects", { kind: "database", number, table, key })).number);
+    } catch (error) {
+      failed(error.problems);
+      setBusy(false);
+    }
+  };
+  return html`<section class="card"><h2>Open a table of a database</h2><p>It is read where it is, and nothing is written there.</p>
+    <div class="stack gap">${databases.length > 1 && html`<label class="field"><span>Database</span><select value=${number} onChange=${(event) => setNumber(Number(event.target.value))}>${databases.map((one) => html`<option value=${one.number}>${one.kind}${one.table ? `: ${one.table}` : ` ${one.number + 1}`}</option>`)}</select></label>`}
+      ${tables == null ? html`<${Busy}>Asking the ${databases[number].kind} database</${Busy}>` : tables.length === 0 ? html`<p class="muted small">No table can be read there.</p>`
+        : html`<label class="field"><span>Table</span><select value=${table} onChange=${(event) => setTable(event.target.value)}>${tables.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
+          <label class="field"><span>Columns that order its rows</span><input type="text" placeholder="id" value=${key} onInput=${(event) => setKey(event.target.value)} /><small>optional; else rows are ordered by content</small></label>
+          <div><button class="button" disabled=${busy} onClick=${open}>${busy ? "Opening…" : `Open ${table}`}</button></div>`}</div></section>`;
+}
+
 export function StartPage({ catalogue }) {
   const [projects, setProjects] = useState(null);
   const [problems, setProblems] = useState(null);
@@ -82,7 +109,8 @@ export function StartPage({ catalogue }) {
       <div class="doors">
         <section class="card"><h2>Try the sample</h2><p>An invented hospital: ten thousand stays, twelve columns, with hierarchies.</p>
           <button class="button main" disabled=${busy} onClick=${sample}>${busy ? "Inventing patients…" : "Open the sample"}</button></section>
-        <${Upload} limit=${catalogue.upload_limit} failed=${setProblems} />
+        <${Upload} limit=${catalogue.upload_limit} endings=${catalogue.endings} failed=${setProblems} />
+        ${catalogue.databases.length > 0 && html`<${Databases} databases=${catalogue.databases} failed=${setProblems} />`}
         ${catalogue.folders.length > 0 && html`<${Folders} folders=${catalogue.folders} failed=${setProblems} />`}
       </div>
       ${projects == null && html`<${Busy}>Looking for projects</${Busy}>`}

@@ -1,0 +1,188 @@
+"""The highest risk that a refinement would leave: how surely a sensitive value can be guessed in some group.
+
+The risk of a group is told from the counts of its sensitive values, and grows towards what a rule forbids:
+
+| rule      | risk                                                                              |
+|-----------|-----------------------------------------------------------------------------------|
+| share     | the share of the commonest value                                                  |
+| value     | the share of one named value                                                      |
+| distinct  | 1 / the number of different values                                                |
+| entropy   | exp(-entropy) of the values                                                       |
+| recursive | the commonest value's records / those of the l-th commonest and all rarer values |
+
+None of them falls when a group is split: the larger risk of the parts is at least that of the whole. So the risk that
+refining a value would leave is kept by taking maxima over new groups alone, as the floors of `kernels.groups` are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.compile import kernel
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SHARE, VALUE, DISTINCT, ENTROPY, RECURSIVE = 0, 1, 2, 3, 4
+CERTAIN = 1e300  # the risk of a group whose recursive tail is empty
+
+
+@kernel
+def risk_of_counts(
+    kind: int,  # IN  one of the five
+    named: int,  # IN  VALUE: the code; RECURSIVE: l
+    counts: Int64s,  # IN  (codes,) records of each sensitive code
+    present: Int32s,  # IN  (codes,) the codes that may have records come first
+    filled: int,  # IN  how many of them there are
+) -> float:
+    """The risk of a group; 0 if it has no records."""
+    total, commonest, different, logs = 0, 0, 0, 0.0
+    for place in range(filled):
+        count = counts[present[place]]
+        if count > 0:
+            total += count
+            commonest = max(commonest, count)
+            different += 1
+            logs += count * np.log(count)
+    if total == 0:
+        return 0.0
+    if kind == SHARE:
+        return float(commonest / total)
+    if kind == VALUE:
+        return float(counts[named] / total)
+    if kind == DISTINCT:
+        return 1.0 / different
+    if kind == ENTROPY:
+        return float(np.exp(logs / total) / total)
+    tail = total - _most_of(counts, present, filled, named - 1)
+    return float(commonest / tail) if tail > 0 else CERTAIN
+
+
+@kernel
+def _most_of(counts: Int64s, present: Int32s, filled: int, many: int) -> int:
+    """The records of the `many` commonest codes; of equal ones the place decides, so that nothing has to be marked."""
+    records, last_count, last_place = 0, np.iinfo(np.int64).max, -1
+    for _ in range(many):
+        best, best_place = 0, -1
+        for place in range(filled):
+            count = counts[present[place]]
+            after = count < last_count or (count == last_count and place > last_place)
+            if after and count > best:
+                best, best_place = count, place
+        if best_place < 0:
+            break
+        records += best
+        last_count, last_place = best, best_place
+    return records
+
+
+@kernel
+def _add_row(
+    row: int, first_pair: Int64s, pair_code: Int32s, pair_count: Int64s, counts: Int64s, present: Int32s, filled: int
+) -> int:
+    """Add the sensitive values of a row to the counts; returns how many codes are present now."""
+    for pair in range(first_pair[row], first_pair[row + 1]):
+        code = pair_code[pair]
+        if counts[code] == 0:
+            present[filled] = code
+            filled += 1
+        counts[code] += pair_count[pair]
+    return filled
+
+
+@kernel
+def _by_slot(column: Int32s, slots: Int32s, first: int, last: int, begins: Int32s, places: Int32s, width: int) -> None:
+    """The positions first .. last - 1 in the order of their slots; slot s has places[begins[s]:begins[s + 1]]."""
+    begins[: width + 1] = 0
+    for position in range(first, last):
+        begins[slots[column[position]] + 1] += 1
+    for slot in range(width):
+        begins[slot + 1] += begins[slot]
+    for position in range(first, last):
+        slot = slots[column[position]]
+        places[begins[slot]] = position
+        begins[slot] += 1
+    for slot in range(width, 0, -1):
+        begins[slot] = begins[slot - 1]
+    begins[0] = 0
+
+
+@kernel
+def measure_risks(
+    order: Int32s,  # IN  (rows,) rows, group by group
+    codes: Int32s,  # IN  (attributes, rows) in that order
+    refined: int,  # IN  the attribute just refined: groups that did not change are measured on it alone
+    offsets: Int64s,  # IN  (attributes,) where the codes of each begin in the tables of codes
+    value_of_code: Int32s,  # IN  (all codes,) the cut value of each code
+    slot_of_code: Int32s,  # IN  (all codes,) its child slot; of a suppressed code the number of its disclosure
+    slot_counts: Int32s,  # IN  (values,) child slots; 0 never refined again, -1 suppressed values
+    open_values: Flags,  # IN  (values,) disclosures that are still possible
+    start: Int32s,  # IN  (capacity,) first place of each group in `order`
+    end: Int32s,  # IN  (capacity,) one past its last place
+    touched: Int32s,  # IN  (capacity,) the groups that the last refinement made
+    changed: Flags,  # IN  (capacity,) whether each of them is new
+    touched_count: int,  # IN
+    kind: int,  # IN  which risk
+    named: int,  # IN  VALUE: the code; RECURSIVE: l
+    first_pair: Int64s,  # IN  (rows + 1,) where the sensitive values of a row begin
+    pair_code: Int32s,  # IN  (pairs,)
+    pair_count: Int64s,  # IN  (pairs,)
+    counts: Int64s,  # scratch (sensitive codes,) all zero, left all zero
+    whole: Int64s,  # scratch (sensitive codes,) all zero, left all zero
+    present: Int32s,  # scratch (sensitive codes,)
+    all_present: Int32s,  # scratch (sensitive codes,)
+    begins: Int32s,  # scratch (largest attribute + 2,)
+    places: Int32s,  # scratch (rows,)
+    own_codes: Int32s,  # IN  (largest attribute,) 0, 1, 2, ...: slots of suppressed values are their codes
+    risks: Floats,  # IN/OUT (values,) the highest risk that refining a value leaves
+) -> None:
+    """Raise the risks by what refinements would make of the touched groups."""
+    for number in range(touched_count):
+        group = touched[number]
+        first, last = start[group], end[group]
+        for attribute in range(codes.shape[0]):
+            if not changed[number] and attribute != refined:
+                continue
+            column, offset = codes[attribute], offsets[attribute]
+            value = value_of_code[offset + column[first]]
+            if slot_counts[value] == 0:
+                continue
+            suppressed = slot_counts[value] < 0
+            if suppressed:
+                slots, width = own_codes, 0
+                for position in range(first, last):
+                    width = max(width, column[position] + 1)
+            else:
+                slots, width = slot_of_code[offset:], slot_counts[value]
+            _by_slot(column, slots, first, last, begins, places, width)
+            all_filled = 0
+            if suppressed:
+                for position in range(first, last):
+                    all_filled = _add_row(
+                        order[position], first_pair, pair_code, pair_count, whole, all_present, all_filled
+                    )
+            for slot in range(width):
+                if begins[slot] == begins[slot + 1]:
+                    continue
+                refinement = slot_of_code[offset + slot] if suppressed else value
+                if suppressed and not open_values[refinement]:
+                    continue
+                filled = 0
+                for place in range(begins[slot], begins[slot + 1]):
+                    row = order[places[place]]
+                    filled = _add_row(row, first_pair, pair_code, pair_count, counts, present, filled)
+                risk = risk_of_counts(kind, named, counts, present, filled)
+                if suppressed:  # the others stay together
+                    for place in range(filled):
+                        whole[present[place]] -= counts[present[place]]
+                    risk = max(risk, risk_of_counts(kind, named, whole, all_present, all_filled))
+                    for place in range(filled):
+                        whole[present[place]] += counts[present[place]]
+                risks[refinement] = max(risks[refinement], risk)
+                for place in range(filled):
+                    counts[present[place]] = 0
+            for place in range(all_filled):
+                whole[all_present[place]] = 0

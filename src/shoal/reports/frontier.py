@@ -1,0 +1,59 @@
+"""What privacy costs: the loss over k, as a picture and a table that show themselves in notebooks and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.reports.language import tell
+from shoal.reports.page import count, number, section, share, table
+from shoal.reports.pictures import curves
+
+Record = dict[str, Any]
+
+
+class Comparison(list[Record]):
+    """Runs side by side: a list of records, one for every algorithm and k, which a notebook shows as a picture."""
+
+    def _repr_html_(self) -> str:
+        from shoal.reports.notebook import comparison_html
+
+        return comparison_html(self)
+
+
+def frontier_picture(records: Sequence[Mapping[str, Any]]) -> str:
+    """A line per algorithm: the loss at each k; and the least that any release loses, where that is known."""
+    fine = [record for record in records if record.get("gcp") is not None]
+    if not fine:
+        return ""
+    lines: dict[str, list[tuple[float, float, str]]] = {}
+    for record in sorted(fine, key=lambda record: record["k"]):
+        told = f"{record['algorithm']}, k = {record['k']}: {share(record['gcp'])}"
+        lines.setdefault(str(record["algorithm"]), []).append((record["k"], record["gcp"], told))
+        bound = record.get("lower_bound")
+        if bound:
+            least = tell("least possible")
+            told = f"{least}, k = {record['k']}: {share(bound)}"
+            lines.setdefault(least, []).append((record["k"], bound, told))
+    caption = "What protection costs: how much of the detail is lost (GCP) at each k."
+    return curves(lines, "k", tell("loss (GCP)"), caption)
+
+
+def frontier_table(records: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        [str(record["algorithm"]), str(record["k"]), *_numbers(record)]
+        for record in sorted(records, key=lambda record: (record["algorithm"], record["k"]))
+    ]
+    return table(["Algorithm", "k", "Loss (GCP)", "Highest risk", "Smallest class"], rows, numbers=(1, 2, 3, 4))
+
+
+def _numbers(record: Mapping[str, Any]) -> list[str]:
+    if "error" in record:
+        reasons = ", ".join(str(problem["reason"]) for problem in record["error"])
+        return [tell("failed: {reasons}", reasons=reasons), "", ""]
+    return [number(round(record["gcp"], 4)), share(record.get("highest_risk")), count(record.get("smallest_class"))]
+
+
+def frontier_section(records: Sequence[Mapping[str, Any]]) -> str:
+    intro = "The same table with other k: what more protection would cost, and less would save."
+    return section("Other k", intro, frontier_picture(records), frontier_table(records))
