@@ -4,7 +4,8 @@ Steps
 1. Equal rows are one; every record is an item that can move on its own (`flagship.problem`).
 2. First groupings (`flagship.construct`): grown record by record as in greedy k-member clustering (J.-W. Byun et al.,
    DASFAA 2007), in blocks of the table; and, where hierarchies rule, classes of generalized rows in the manner of
-   ARX's local recoding. The one that loses least is the start.
+   ARX's local recoding; and, with k-anonymity alone, from boxes that bind in the lower bound (`priced`). The one that
+   loses least is the start.
 3. Rounds (`flagship.refine`): the groups are cut into blocks of neighbours, each time differently. Inside a block
    single records move and change places while the temperature falls (simulated annealing, S. Kirkpatrick et al.,
    1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
