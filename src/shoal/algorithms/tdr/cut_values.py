@@ -31,8 +31,15 @@ class CutValues:
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.value_of_code = np.zeros(int(self.offsets[-1]), dtype=np.int32)
         self.slot_of_code = np.zeros(int(self.offsets[-1]), dtype=np.int32)
+        self._make_room_for_values(64)
+        self.parts: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}  # bounds and records of the children
+        self.roots = np.zeros(table.width, dtype=np.int32)
+        self.candidates: list[int] = []  # found since they were last taken
+        for number in range(table.width):
+            self._add_root(number)
+
+    def _make_room_for_values(self, capacity: int) -> None:
         self.count = 0
-        capacity = 64
         self.attribute = np.zeros(capacity, dtype=np.int32)
         self.low = np.zeros(capacity, dtype=np.int32)
         self.high = np.zeros(capacity, dtype=np.int32)
@@ -42,11 +49,6 @@ class CutValues:
         self.gain = np.zeros(capacity, dtype=np.float64)
         self.slot_counts = np.zeros(capacity, dtype=np.int32)
         self.open_values = np.zeros(capacity, dtype=np.bool_)
-        self.parts: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}  # bounds and records of the children
-        self.roots = np.zeros(table.width, dtype=np.int32)
-        self.candidates: list[int] = []  # found since they were last taken
-        for number in range(table.width):
-            self._add_root(number)
 
     @property
     def capacity(self) -> int:

@@ -84,13 +84,14 @@ def quality_against_h(records: Sequence[Record], title: str = "overall F-measure
 def taxonomy_records(nodes: Sequence[Mapping[str, Any]]) -> list[Record]:
     """The grown intervals of one attribute as boxes: `left` and `right` in records, `level` from the root.
 
-    A node has `node`, `parent` (None for the root), `low` and `high` codes, `records` and its text `value`.
+    A node has `node`, `parent` (None for the root), `records` and its text `value`. They come from left to right,
+    parents before their children.
     """
     by_number = {node["node"]: node for node in nodes}
     before: dict[int, int] = {}
     placed = {node["node"]: 0 for node in nodes if node["parent"] is None}
     records: list[Record] = []
-    for node in sorted(nodes, key=lambda one: (one["low"], -one["high"])):  # parents before children, left to right
+    for node in nodes:
         number, parent = node["node"], node["parent"]
         if parent is not None:
             placed[number] = before.get(parent, placed[parent])
