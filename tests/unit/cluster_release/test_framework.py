@@ -196,7 +196,7 @@ def test_charts_and_page_of_a_release(people, tmp_path):
     assert all(file.stat().st_size > 1000 for file in files)
     page = found.report()
     assert "<b>years" not in page
-    for words in ("Other thresholds", "The cut", "Grown intervals", "Refinements", "What was checked"):
+    for words in ("Other settings", "The cut", "Grown intervals", "Refinements", "What was checked"):
         assert words in page
 
 
