@@ -41,10 +41,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.bisection.halves import Node, split_all
 from shoal.algorithms.bisection.kernels.cb import CENTRES, INCREASE, TOTAL, bisect_groups, deal_round_robin
 from shoal.algorithms.bisection.kernels.split_score import TINY
 from shoal.algorithms.bisection.kernels.split_work import Diversity, make_work
+from shoal.algorithms.bisection.repeated_splits import Node, split_all
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
 from shoal.errors import Problem, RequirementError

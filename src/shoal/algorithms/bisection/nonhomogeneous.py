@@ -33,9 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Boxes, Clustering, Context
-from shoal.algorithms.bisection.halves import PIECES, Node, split_all
 from shoal.algorithms.bisection.kernels.nonhomogeneous import box_rings, partition_records
 from shoal.algorithms.bisection.kernels.split_work import make_work
+from shoal.algorithms.bisection.repeated_splits import PIECES, Node, split_all
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
 from shoal.errors import InputError, Problem

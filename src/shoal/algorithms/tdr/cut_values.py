@@ -22,10 +22,10 @@ NOBODY = -1
 class CutValues:
     """Arrays over the values (grown by doubling) and over the codes of all attributes, one after the other."""
 
-    def __init__(self, table: EncodedTable, counts: list[ClassCounts], smallest_halves: Sequence[int]) -> None:
+    def __init__(self, table: EncodedTable, counts: list[ClassCounts], smallest_parts: Sequence[int]) -> None:
         self.table = table
         self.counts = counts
-        self.smallest_halves = smallest_halves  # per attribute: the records that each half of an interval needs
+        self.smallest_parts = smallest_parts  # per attribute: the records that each half of an interval needs
         self.flat = np.array([attribute.kind is Kind.FLAT for attribute in table.attributes], dtype=np.bool_)
         sizes = [attribute.size for attribute in table.attributes]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -150,7 +150,7 @@ class CutValues:
             bounds = self._tree_bounds(value)
         else:
             positions = self.table.attributes[attribute].positions
-            split = self.counts[attribute].split(low, high, positions, self.smallest_halves[attribute])
+            split = self.counts[attribute].split(low, high, positions, self.smallest_parts[attribute])
             if split < 0:
                 return
             bounds = np.array([low, split, high + 1], dtype=np.int64)

@@ -72,8 +72,8 @@ def refine(
     score_models: bool = False,
 ) -> Refined:
     """Refine from the most masked state until no refinement is valid."""
-    halves = [conditions.threshold_of(number) if possible_splits else 1 for number in range(table.width)]
-    search = _Search.of(table, CutValues(table, counts, halves), conditions, distort, score_models)
+    smallest = [conditions.threshold_of(number) if possible_splits else 1 for number in range(table.width)]
+    search = _Search.of(table, CutValues(table, counts, smallest), conditions, distort, score_models)
     steps: list[Step] = []
     live = search.values.take_candidates()
     while True:
