@@ -29,6 +29,7 @@ def init(
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
     rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
+    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     force: Annotated[bool, typer.Option("--force", help="overwrite a job file that is there")] = False,
     show: Annotated[bool, typer.Option("--show", help="print the job instead of writing it")] = False,
 ) -> None:
@@ -39,7 +40,7 @@ def init(
 
     problems: list[Problem] = []
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
-    csv["rename_duplicates"] = rename_duplicates or None
+    csv |= {"rename_duplicates": rename_duplicates or None, "decimal_comma": decimal_comma or None}
     settings: dict[str, Any] = {
         "k": options.whole_number(k, "-k", problems, least=2),
         "scales": options.pairs(scale, "--scale", problems),
@@ -51,7 +52,16 @@ def init(
     job = options.checked_job(settings, problems)
     table = read_table(data, job.csv_options())
     found = inspect_table(table.frame, (), job.missing, 1, person, job.scales)
+    commas = [name for name, fact in found.facts.items() if fact.decimal_comma]
+    if commas:  # read anew, as the job will read it
+        marks = tuple(text for fact in found.facts.values() for text in fact.missing_texts)
+        csv_read = job.csv.model_copy(update={"decimal_comma": True})
+        job = job.model_copy(update={"csv": csv_read, "missing": tuple(dict.fromkeys((*job.missing, *marks)))})
+        table = read_table(data, job.csv_options())
+        found = inspect_table(table.frame, (), job.missing, 1, person, job.scales)
     first = suggest_job(found, table.frame, job.k)
+    if commas:
+        first.remarks.append(f"numbers with a decimal comma are published with a point: {', '.join(commas)}")
     if person is not None:
         first.dropped.pop(person, None)
         first.person, first.person_why = person, "you said so"

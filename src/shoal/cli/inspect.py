@@ -32,6 +32,7 @@ def inspect(
     quote: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     header: Annotated[bool | None, typer.Option(help=options.HEADER_HELP)] = None,
     rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
+    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     size: Annotated[str, typer.Option(help="look at combinations of up to so many columns")] = "3",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
@@ -42,7 +43,7 @@ def inspect(
     problems: list[Problem] = []
     largest = options.whole_number(size, "--size", problems, least=1)
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
-    csv["rename_duplicates"] = rename_duplicates or None
+    csv |= {"rename_duplicates": rename_duplicates or None, "decimal_comma": decimal_comma or None}
     settings: dict[str, Any] = {
         "scales": options.pairs(scale, "--scale", problems),
         "missing": tuple(missing or ()),
@@ -108,6 +109,11 @@ def _remarks(found: dict[str, Any]) -> list[str]:
         numbers = ", ".join(f"{number:g}" for number in column["missing_numbers"])
         if numbers:
             lines.append(f"'{column['name']}': {numbers} may mean 'missing'; it lies far outside all others.")
+    commas = [column["name"] for column in found["columns"] if column["decimal_comma"]]
+    if commas:
+        lines.append(
+            f"Numbers with a decimal comma, taken for words: {', '.join(commas)}. To read them: --decimal-comma"
+        )
     if found["person"] is not None:
         column, why = found["person"]["column"], found["person"]["why"]
         lines.append(f"Several records per person? '{column}' has {why}. If so: --person {column}")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.inspection.formats import Format, find_format
 from shoal.inspection.names import words
+from shoal.tables.formats.csv.decimal_comma import has_decimal_comma
 from shoal.tables.scales import TEXT_LIKE, find_scale, is_missing, parse_numbers
 from shoal.tables.schema import Scale
 from shoal.tables.threads import on_threads
@@ -41,6 +42,7 @@ class ColumnFacts:
     has_text: bool  # values that can be written as text, and so be generalized
     missing_texts: tuple[str, ...]  # texts of the common list that probably mean 'missing'
     missing_numbers: tuple[float, ...]  # numbers of the common list that probably do
+    decimal_comma: bool  # texts that all are numbers with a decimal comma, or mean 'missing'
     scale_without_texts: Scale  # the scale once these texts are taken for missing: the one to judge by
     hashes: NDArray[np.uint64]  # (records of the table,) equal for equal values, and other ones in every column
 
@@ -86,6 +88,7 @@ def _facts(numbered: tuple[int, pl.Series], missing: tuple[str, ...], scales: Ma
         has_text=has_text(column.dtype),
         to_the_second=_has_time(column.dtype, distinct, scale),
         missing_texts=marks,
+        decimal_comma=scale is Scale.CATEGORY and is_text and has_decimal_comma(left),
         missing_numbers=_missing_numbers(column, distinct, scale, int(counts.size)),
         scale_without_texts=find_scale(left) if marks and is_text and column.name not in scales else scale,
         hashes=hashes,

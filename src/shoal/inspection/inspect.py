@@ -58,6 +58,7 @@ class Inspection:
             "format": fact.format.name if fact.format is not None else None,
             "missing_texts": list(fact.missing_texts),
             "missing_numbers": list(fact.missing_numbers),
+            "decimal_comma": fact.decimal_comma,
         }
 
 

@@ -25,6 +25,8 @@ class CsvOptions:
     missing: tuple[str, ...] = ()
     rename_duplicates: bool | None = None  # the second column named `a` becomes `a_2`, instead of an error
 
+    decimal_comma: bool | None = None  # columns of numbers such as `3,5` are read as `3.5`
+
     def __post_init__(self) -> None:
         problems = [*_character_problems("delimiter", self.delimiter, empty_allowed=False)]
         problems += _character_problems("quote", self.quote, empty_allowed=True)

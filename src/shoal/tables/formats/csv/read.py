@@ -90,6 +90,12 @@ class CsvReading:
         elif header and self._coded.result()[0] == names:
             coded = self._coded.result()[1]
         frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
+        if options.decimal_comma:
+            from shoal.tables.formats.csv.decimal_comma import with_points
+
+            frame, changed = with_points(frame, options.missing)
+            coded = {name: column for name, column in coded.items() if name not in changed}
+            options = replace(options, decimal_comma=None)  # what is written has points
         return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header), coded
 
 
