@@ -21,6 +21,7 @@ import shoal
 from shoal.engines.spark.engine import SparkEngine
 from shoal.engines.spark.session import open_session
 from shoal.errors import InputError, ShoalError
+from shoal.pipeline.verify_files import verify_certified
 
 # Java that begins fast: these runs are short
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -70,6 +71,10 @@ def test_the_cells_and_the_certificate_of_a_local_run(session: Any, tmp_path: Pa
     assert found.metrics == pytest.approx(whole.metrics, rel=1e-9)
     assert found.verification == whole.verification
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+    if name == "k":
+        assert verify_certified(tmp_path / "spark", certificates[1])["passed"]
+        released(tmp_path / "spark")[1:].write_parquet(tmp_path / "spark" / "part-000000.parquet")
+        assert not verify_certified(tmp_path / "spark", certificates[1])["passed"]
 
 
 def test_how_the_table_is_cut_means_nothing(session: Any, tmp_path: Path) -> None:

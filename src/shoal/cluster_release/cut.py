@@ -7,7 +7,7 @@ usual form, `[30, 35]`, names the smallest and largest value inside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -99,3 +99,29 @@ def grown_taxonomies(
             texts = cells.values.cast(pl.String).gather(cells.cell_of_box).to_list()
         grown[name] = [{**node, "value": text} for node, text in zip(nodes, texts, strict=True)]
     return grown
+
+
+def told_taxonomy(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Grown intervals as they may be published: in order, parents first, and without the ranks of their ends, which
+    would tell how many different values the raw table has inside."""
+    ordered = sorted(nodes, key=lambda node: (node["low"], -node["high"]))
+    number = {node["node"]: place for place, node in enumerate(ordered)}
+    return [
+        {
+            "node": number[node["node"]],
+            "parent": None if node["parent"] is None else number[node["parent"]],
+            "records": node["records"],
+            "value": node["value"],
+        }
+        for node in ordered
+    ]
+
+
+def told_paths(paths: Sequence[Sequence[str]], released: Collection[str]) -> list[list[str]]:
+    """A given taxonomy from the released values upwards: values below them may be known from the raw table alone."""
+    found: dict[tuple[str, ...], None] = {}
+    for path in paths:
+        place = next((place for place, label in enumerate(path) if label in released), None)
+        if place is not None:
+            found[tuple(path[place:])] = None
+    return [list(path) for path in found]

@@ -37,7 +37,7 @@ class FolderPlace:
 
     def hashes(self) -> dict[str, str]:
         """Per file the hash of its bytes."""
-        return {path.name: sha256_of_file(path) for path in sorted(self.waiting.iterdir())}
+        return file_hashes(self.waiting)
 
     def publish(self) -> None:
         """An older release goes aside first; it is removed when the new one is there, and comes back if it is not."""
@@ -55,6 +55,21 @@ class FolderPlace:
             raise
         if replaced:
             shutil.rmtree(older)
+
+
+def is_release_folder(path: Path) -> bool:
+    """Whether this is a release in a folder, whole: its files and the one that says so."""
+    return path.is_dir() and (path / DONE).is_file()
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """The files of a release in a folder, in their order."""
+    return sorted(path for path in folder.iterdir() if path.name.startswith(_PART))
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """Per file of a release in a folder the hash of its bytes."""
+    return {path.name: sha256_of_file(path) for path in parts_of(folder)}
 
 
 def folder_problems(target: Path, replace: bool) -> list[Problem]:

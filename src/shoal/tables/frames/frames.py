@@ -38,7 +38,8 @@ class Restore(Protocol):
 def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     """A polars frame with the same values, and the way back. The input frame is not changed.
 
-    Takes pandas and polars frames (a LazyFrame is collected and comes back as a DataFrame) and pyarrow tables.
+    Takes pandas and polars frames (a LazyFrame is collected and comes back as a DataFrame), pyarrow tables, and what
+    else gives Arrow columns, such as a relation of DuckDB (it comes back as a pyarrow table).
     Raises InputError for other objects, for column names that are repeated or no text, and for mixed columns.
     """
     if isinstance(frame, pl.LazyFrame):
@@ -58,6 +59,12 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     if nw.dependencies.is_pyarrow_table(frame):
         check_names(list(frame.column_names))
         return arrow_to_polars(frame), ArrowRestore(frame)
+    if hasattr(frame, "__arrow_c_stream__"):  # a relation of DuckDB, a reader of ADBC, ...
+        import pyarrow as pa
+
+        table = pa.table(frame)
+        check_names(list(table.column_names))
+        return arrow_to_polars(table), ArrowRestore(table)
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
     hint = "give a pandas or polars DataFrame, a polars LazyFrame or a pyarrow Table"
     raise InputError(Problem("unknown-frame", f"objects of type {kind} are not tables that can be read", hint=hint))
