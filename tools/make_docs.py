@@ -26,7 +26,18 @@ NAVIGATION: list[tuple[str, list[str]]] = [
     ("Start", ["index.md", "start.md", "tutorial.md"]),
     ("How to", ["howto/*.md", "several_releases.md", "cluster_analysis.md", "workbench.md"]),
     ("Coming from elsewhere", ["from_arx.md", "from_sdcmicro.md"]),
-    ("Concepts", ["models.md", "metrics.md", "evaluation.md", "flagship.md", "lower_bound.md", "limitations.md"]),
+    (
+        "Concepts",
+        [
+            "models.md",
+            "metrics.md",
+            "evaluation.md",
+            "flagship.md",
+            "lower_bound.md",
+            "limitations.md",
+            "reliability.md",
+        ],
+    ),
     ("Reference", ["reference/*.md"]),
     ("Behind it", ["architecture.md", "scaling.md", "papers.md", "papers/*.md", "changelog.md"]),
 ]
