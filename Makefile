@@ -51,7 +51,9 @@ scaling: $(VENV)/.dev
 
 .PHONY: bench-scale
 bench-scale: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.scale --sizes 1000000,10000000 --local
+	$(BIN)/python -m benchmarks.scale --sizes 1000000,10000000 --local --spark
+	$(BIN)/python -m benchmarks.scale --sizes 100000000
+	$(BIN)/python -m benchmarks.sql
 
 experiments: $(VENV)/.dev
 	$(BIN)/python -m experiments.run

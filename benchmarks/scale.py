@@ -1,18 +1,22 @@
 """Tables larger than memory: what `--engine stream` takes, beside a floor that only reads, counts and writes.
 
-    python -m benchmarks.scale --data FOLDER [--sizes 1000000,10000000] [--format parquet] [--local] [--folder SCRATCH]
+    python -m benchmarks.scale --data FOLDER [--sizes 1000000,10000000] [--format parquet] [--local] [--spark]
+                               [--folder SCRATCH]
 
 The table is drawn to look like adult: 8 quasi-identifiers, their hierarchies and k = 10 (benchmarks/tables.py). The
 floor is one process that reads the table piece by piece, counts its distinct rows and writes it again, with the same
 code and pieces as the engine: what remains is the price of clustering, recoding and the check. Every run is a process
-of its own; kernels are compiled before. `--local` also runs the engine that holds everything. The table and the release
-of 100 million records take about 2 GB of disk each as Parquet.
+of its own; kernels are compiled before. `--local` also runs the engine that holds everything, `--spark` Spark on two
+processors of this machine (Parquet only): peak memory is that of the driver's Python, processor seconds are those of
+the driver's Python and, apart, those that Spark's tasks report, and `shuffle_mb` is what Spark wrote to be shuffled, as
+its event log has it. The table and the release of 100 million records take about 2 GB of disk each as Parquet.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -39,6 +43,7 @@ def main() -> None:
     parser.add_argument("--format", default="parquet", choices=("parquet", "csv"))
     parser.add_argument("--folder", type=Path, help="where the tables go; there must be room")
     parser.add_argument("--local", action="store_true", help="also run the engine that holds everything")
+    parser.add_argument("--spark", action="store_true", help="also run Spark on this machine")
     parser.add_argument("--floor", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.floor is not None:
@@ -49,7 +54,8 @@ def main() -> None:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(dir=options.folder) as scratch:
         for records in sorted(int(size) for size in options.sizes.split(",")):
-            for row in measure(Path(scratch), data, records, options.format, options.local):
+            engines = ["stream", *(["local"] if options.local else []), *(["spark"] if options.spark else [])]
+            for row in measure(Path(scratch), data, records, options.format, engines):
                 rows.append(row)
                 print(json.dumps(row), file=sys.stderr, flush=True)
                 save_results(file, rows=rows)
@@ -57,7 +63,7 @@ def main() -> None:
     print(f"written: {file}")
 
 
-def measure(scratch: Path, data: Path, records: int, ending: str, local: bool) -> Iterator[Row]:
+def measure(scratch: Path, data: Path, records: int, ending: str, engines: list[str]) -> Iterator[Row]:
     table, warm = scratch / f"table.{ending}", scratch / f"warm.{ending}"
     draw(data, records, table)
     draw(data, 2_000, warm)
@@ -65,9 +71,11 @@ def measure(scratch: Path, data: Path, records: int, ending: str, local: bool) -
     again = scratch / f"again.{ending}"
     floor = run_measured([sys.executable, "-m", "benchmarks.scale", "--floor", str(table), str(again)], timeout=7200)
     yield {"run": "floor", **_cost(floor), "records": records, "bytes": table.stat().st_size}
-    for engine in ("stream", "local") if local else ("stream",):
+    for engine in engines:
         out = scratch / f"{engine}.{ending}"
-        cost = run_measured(command(table, out, data, engine), timeout=7200)
+        events = scratch / f"events-{records}"
+        events.mkdir(exist_ok=True)
+        cost = run_measured(command(table, out, data, engine, events), timeout=7200)
         told = json.loads(cost.out) if cost.code == 0 else {}
         yield {
             "run": engine,
@@ -76,8 +84,23 @@ def measure(scratch: Path, data: Path, records: int, ending: str, local: bool) -
             "gcp": told.get("metrics", {}).get("gcp"),
             "stages": {name: round(seconds, 2) for name, seconds in told.get("seconds", {}).items()},
             "cpu_over_floor": round(cost.processor_seconds / max(0.01, floor.processor_seconds), 2),
+            **(_told_by_spark(events) if engine == "spark" else {}),
         }
+        if out.is_dir():
+            shutil.rmtree(out)
         out.unlink(missing_ok=True)
+
+
+def _told_by_spark(events: Path) -> Row:
+    """What the tasks of a run wrote to be shuffled, and how long its processors were busy in Java."""
+    shuffled = busy = peak = 0
+    for file in events.rglob("*"):
+        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+            if '"SparkListenerTaskEnd"' in line and (metrics := json.loads(line).get("Task Metrics")):
+                shuffled += metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+                busy += metrics["Executor CPU Time"]
+                peak = max(peak, metrics["Peak Execution Memory"])
+    return {"shuffle_mb": round(shuffled / 1e6), "java_cpu": round(busy / 1e9, 1), "task_peak_mb": round(peak / 1e6)}
 
 
 def _cost(cost: Any) -> Row:
@@ -89,11 +112,24 @@ def _cost(cost: Any) -> Row:
     }
 
 
-def command(table: Path, out: Path, data: Path, engine: str) -> list[str]:
+def command(table: Path, out: Path, data: Path, engine: str, events: Path | None = None) -> list[str]:
+    job = _spark_job(events) if engine == "spark" and events is not None else ()
     return shoal_command(
-        "anonymize", table, "-o", out, "--quasi", ",".join(ADULT_QUASI), "--sensitive", SENSITIVE, "-k", "10",
+        "anonymize", *job, table, "-o", out, "--quasi", ",".join(ADULT_QUASI), "--sensitive", SENSITIVE, "-k", "10",
         "--hierarchies", data / "adult" / "hierarchies", "--engine", engine, "--json",
     )  # fmt: skip
+
+
+def _spark_job(events: Path) -> tuple[str, Path]:
+    """A job file with the settings of Spark: two processors, and a log of what its tasks did."""
+    log = {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": f"file://{events}",
+    }
+    path = events.with_suffix(".json")
+    path.write_text(json.dumps({"spark": {"master": "local[2]", "config": log}}), encoding="utf-8")
+    return "--job", path
 
 
 def draw(data: Path, records: int, path: Path) -> None:
@@ -114,10 +150,19 @@ def read_count_write(table: Path, out: Path) -> None:
 
 
 def markdown(rows: list[Row]) -> str:
-    lines = ["| records | run | wall s | cpu s | peak MB | cpu / floor | loss |", "|--:|---|--:|--:|--:|--:|--:|"]
+    told = ("java_cpu", "shuffle_mb")
+    lines = ["| records | run | wall s | cpu s | peak MB | cpu / floor | loss | Java cpu s | shuffle MB |"]
+    lines.append("|--:|---|--:|--:|--:|--:|--:|--:|--:|")
     for row in rows:
         loss = f"{row['gcp']:.7f}" if row.get("gcp") is not None else ""
-        cells = (row["wall"], row["cpu"], row["peak_mb"], row.get("cpu_over_floor", ""), loss)
+        cells = (
+            row["wall"],
+            row["cpu"],
+            row["peak_mb"],
+            row.get("cpu_over_floor", ""),
+            loss,
+            *(row.get(name, "") for name in told),
+        )
         lines.append(f"| {row['records']:,} | {row['run']} | " + " | ".join(str(cell) for cell in cells) + " |")
     streamed = [row for row in rows if row["run"] == "stream" and row.get("stages")]
     for stage in streamed[0]["stages"] if len(streamed) > 1 else ():

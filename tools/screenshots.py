@@ -50,12 +50,15 @@ class Camera:
     def __init__(self, page: Any, empty: Any, folder: Path) -> None:
         self.page, self.empty, self.folder = page, empty, folder
 
-    def shoot(self, name: str, widths: tuple[int, ...] = (WIDE, NARROW)) -> None:
+    def shoot(self, name: str, widths: tuple[int, ...] = (WIDE, NARROW), *, top: bool = True) -> None:
+        """From the top of the page, or from where it was scrolled to."""
         for width in widths:
             self.page.set_viewport_size({"width": width, "height": 900})
             self.page.wait_for_timeout(600)  # charts take the new width
             whole = self.page.evaluate("document.documentElement.scrollHeight")
             self.page.set_viewport_size({"width": width, "height": max(900, min(TALLEST, whole))})
+            if top:
+                self.page.evaluate("scrollTo(0, 0)")
             self.page.wait_for_timeout(600)
             picture = base64.b64encode(self.page.screenshot()).decode()
             wide, high, pixels = self.empty.evaluate(PIXELS, picture)
@@ -67,10 +70,13 @@ class Camera:
 
 
 def small_png(colours: NDArray[np.uint8]) -> bytes:
-    """The picture with its 256 commonest colours; every other one becomes the nearest of them."""
+    """The picture with its commonest colours, and those of every kind; others become the nearest of these."""
     high, wide, _ = colours.shape
     known, of_pixel, times = np.unique(colours.reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
-    palette = known[np.argsort(-times, kind="stable")[:256]].astype(np.int16)
+    by_times = known[np.argsort(-times, kind="stable")]
+    of_kind = np.unique(by_times >> 4, axis=0, return_index=True)[1]  # the commonest colour of each kind
+    chosen = np.union1d(np.arange(min(96, len(by_times))), of_kind)[:256]
+    palette = by_times[chosen].astype(np.int16)
     nearest = [np.abs(palette - colour).sum(axis=1).argmin() for colour in known.astype(np.int16)]
     indices = np.array(nearest, dtype=np.uint8)[of_pixel.ravel()].reshape(high, wide)
     lines = np.zeros((high, wide + 1), dtype=np.uint8)  # each line begins with the number of its filter: none
@@ -117,9 +123,9 @@ def go_through(page: Any, link: str, camera: Camera) -> None:
     camera.shoot("look")
     page.locator("svg.dots").scroll_into_view_if_needed()
     page.locator("svg.dots circle.mark").nth(700).hover(force=True)
-    camera.shoot("groups", (WIDE,))
+    camera.shoot("groups", (WIDE,), top=False)
     page.get_by_role("heading", name="Clusters an analyst would find").scroll_into_view_if_needed()
-    camera.shoot("clusters", (WIDE,))
+    camera.shoot("clusters", (WIDE,), top=False)
     step.get_by_text("Risk").click()
     page.get_by_text("Three attackers").wait_for()
     camera.shoot("risk")
@@ -139,7 +145,7 @@ def runs(page: Any, step: Any, camera: Camera) -> None:
     page.get_by_role("button", name="Undo").click()
     page.get_by_label("Name", exact=True).fill("k 10 alone")
     page.get_by_role("button", name="Start the run").click()
-    page.get_by_role("figure").filter(has_text="lower bound").wait_for()
+    page.get_by_role("figure").filter(has_text="lower bound").locator("circle.f1").nth(7).wait_for()
     camera.shoot("running", (WIDE,))
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
     page.get_by_role("button", name="Redo").click()

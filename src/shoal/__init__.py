@@ -21,6 +21,7 @@ _HOMES = {
     "compare": "shoal.api",
     "publish_for_clustering": "shoal.cluster_release.publish",
     "run": "shoal.pipeline.run",
+    "read_sql": "shoal.tables.formats.sql.connections",
     "verify": "shoal.pipeline.verify_files",
     "Job": "shoal.job.job",
     "Result": "shoal.pipeline.result",
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.result import Result as Result
     from shoal.pipeline.run import run as run
     from shoal.pipeline.verify_files import verify as verify
+    from shoal.tables.formats.sql.connections import read_sql as read_sql
 
 __all__ = ["__version__", *sorted(_HOMES)]
 

@@ -12,7 +12,7 @@ from shoal.cluster_release.publish import publish_for_clustering as publish_for_
 from shoal.errors import InputError, Problem
 from shoal.job.job import Job, Recoding, Scheme, as_tuple
 from shoal.models.base import Model
-from shoal.pipeline.earlier import keep_classes
+from shoal.pipeline.earlier import after
 from shoal.pipeline.result import Result
 from shoal.pipeline.run import run as run
 from shoal.pipeline.run import run_frame
@@ -65,6 +65,7 @@ def anonymize(
     earlier: Sequence[Any] = (),
     earlier_original: Any = None,
     person_key: Sequence[str] | str = (),
+    strategy: Literal["keep", "search"] = "keep",
     new_values: Literal["refuse", "root"] = "refuse",
     progress: ProgressCallback = silent,
     watch: Watch | None = None,
@@ -87,8 +88,8 @@ def anonymize(
 
     `earlier` are frames of releases of the same people, the earliest first: the new one is made so that all of them
     hold together (docs/several_releases.md). `earlier_original`, the frame behind the last of them, tells who is new;
-    `person_key` are columns that tell persons apart in both. `new_values="root"` puts values that a hierarchy lacks
-    right below its root.
+    `person_key` are columns that tell persons apart in both. `strategy="search"` finds new classes for everybody that
+    hold with the earlier ones. `new_values="root"` puts values that a hierarchy lacks right below its root.
 
     The result's `release` is the kind of frame that came in, in the same row order; the input is untouched.
     """
@@ -134,10 +135,11 @@ def anonymize(
         order=order,
         key=key,
         person_key=as_tuple(person_key),
+        strategy=strategy,
         new_values=new_values,
     )
     objects = tuple(model for model in given if isinstance(model, Model))
-    purpose = keep_classes(earlier, earlier_original, job.person_key) if len(earlier) else None
+    purpose = after(earlier, earlier_original, job.person_key, strategy) if len(earlier) else None
     return run_frame(job, frame, models=objects, watch=watch or Watch(progress), purpose=purpose)
 
 

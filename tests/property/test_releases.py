@@ -63,3 +63,24 @@ def test_what_holds_of_every_two_releases(
         [first.sample(fraction=1, shuffle=True, seed=1), second[::-1]], quasi, 2, "disease", strict=True
     )
     assert shuffled == strict
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    people=st.lists(PERSON, min_size=2, max_size=30),
+    widths=st.lists(st.tuples(WIDTH, st.integers(0, 19)), min_size=2, max_size=4),
+    same_order=st.booleans(),
+)
+def test_more_releases_never_raise_the_anonymity(
+    people: list[tuple[int, str, str]], widths: list[tuple[int, int]], same_order: bool
+) -> None:
+    frames = [release(people, width, shift, hidden=False) for width, shift in widths]
+    alone = frames[0].group_by("age", "sex").len()["len"].min()
+    found = [alone]
+    for count in range(2, len(frames) + 1):
+        verdict = check_together(
+            frames[:count], ["age", "sex"], 2, [] if same_order else "disease", setting="same",
+            same_order=same_order, strict=not same_order,
+        )  # fmt: skip
+        found.append(min(check.smallest_anonymity for check in verdict.checks if check.smallest_anonymity is not None))
+    assert found == sorted(found, reverse=True)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,16 @@ def _user() -> pwd.struct_passwd:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[dict[str, str]]:
-    """The environment and address of a server with the user `owner`; the password is in a file of its own."""
-    initdb, control = _program("initdb"), _program("pg_ctl")
-    if initdb is None or control is None:
+    if _program("initdb") is None or _program("pg_ctl") is None:
         pytest.skip("PostgreSQL is not installed (package postgresql)")
+    with started_server() as found:
+        yield found
+
+
+@contextmanager
+def started_server() -> Iterator[dict[str, str]]:
+    """The environment and address of a server with the user `owner`; the password is in a file of its own."""
+    initdb, control = str(_program("initdb")), str(_program("pg_ctl"))
     with tempfile.TemporaryDirectory(prefix="shoal-postgres-") as name:
         folder = Path(name)
         (folder / "password").write_text(PASSWORD)

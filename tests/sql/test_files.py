@@ -46,6 +46,47 @@ def test_a_file_of_a_database_gives_the_release_of_a_csv_file(kind: str, people:
         shoal.run(shoal.Job.make(input=f"{place}?table=people", output=f"{place}?table=released", **settings))
 
 
+@pytest.mark.parametrize("kind", ["DB-API", "ADBC", "DuckDB"])
+def test_rows_of_an_open_connection_come_in_a_fixed_order(kind: str, people: pl.DataFrame, tmp_path: Path) -> None:
+    mixed = people.sample(fraction=1.0, shuffle=True, seed=2)
+    if kind == "DuckDB":
+        import duckdb
+
+        connection = duckdb.connect()
+        connection.register("frame", mixed.to_arrow())
+        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
+    else:
+        import sqlite3
+
+        import adbc_driver_sqlite.dbapi
+
+        with SqlTarget(parse_address(f"sqlite://{tmp_path}/data.db?table=people"), replace=False) as target:
+            target.stage(mixed, None)
+            target.commit()
+        opener = sqlite3 if kind == "DB-API" else adbc_driver_sqlite.dbapi
+        connection = opener.connect(str(tmp_path / "data.db"))
+    with closing(connection):
+        found = shoal.read_sql(connection, "SELECT * FROM people", key="town")
+        assert found.equals(people.sort("town", "age", "height", "disease", nulls_last=True), null_equal=True)
+        with pytest.raises(InputError) as refused:
+            shoal.read_sql(connection, "SELECT 'SECRET' FROM nowhere")
+        assert "SECRET" not in str(refused.value)
+        with pytest.raises(InputError, match="did you mean 'town'"):
+            shoal.read_sql(connection, "SELECT * FROM people", key="twon")
+
+
+def test_a_relation_of_duckdb_is_a_frame(people: pl.DataFrame) -> None:
+    import duckdb
+    import pyarrow as pa
+
+    with closing(duckdb.connect()) as connection:
+        connection.register("frame", people.to_arrow())
+        given = connection.sql("SELECT age, town FROM frame")
+        released = shoal.anonymize(given, quasi=["age", "town"], k=4, algorithm="mondrian").release
+    assert isinstance(released, pa.Table)
+    assert released.num_rows == people.height
+
+
 def test_two_writers_of_one_sqlite_file(people: pl.DataFrame, tmp_path: Path) -> None:
     address = parse_address(f"sqlite://{tmp_path}/data.db?table=people")
     with SqlTarget(address, replace=False), pytest.raises(InputError, match="another run"):

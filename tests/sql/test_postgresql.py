@@ -16,9 +16,10 @@ from tests.sql.conftest import PASSWORD, execute, fetch
 
 import shoal
 from shoal.errors import InputError, ShoalError
+from shoal.progress import Progress
 from shoal.tables.formats.sql.address import parse_address
 from shoal.tables.formats.sql.stores import open_store
-from shoal.tables.formats.sql.tables import SqlTarget, read_sql
+from shoal.tables.formats.sql.tables import SqlTarget, read_sql, staging_name
 
 TYPES = """
 CREATE TABLE patients (
@@ -121,6 +122,50 @@ def test_a_query_is_read_too(patients: str, tmp_path: Path) -> None:
     )  # fmt: skip
     shoal.run(job)
     assert pl.read_csv(tmp_path / "out.csv").height == 60
+
+
+def test_nothing_is_written_by_reading(patients: str, tmp_path: Path) -> None:
+    execute(
+        patients,
+        "CREATE TABLE seen (n int)",
+        "CREATE FUNCTION note(n int) RETURNS int LANGUAGE sql VOLATILE AS 'INSERT INTO seen VALUES (n) RETURNING n'",
+    )
+    (tmp_path / "query.sql").write_text("SELECT note(age) AS age FROM public.patients")
+    job = make_job(
+        patients, input=patients, query=tmp_path / "query.sql", quasi=["age"], identifiers=[], keep=[], allow=[],
+        output=tmp_path / "out.csv",
+    )  # fmt: skip
+    with pytest.raises(InputError, match="25006"):
+        shoal.run(job)
+    assert fetch(patients, "SELECT count(*) AS n FROM seen") == [{"n": 0}]
+
+
+def test_a_lost_connection_leaves_the_old_table(patients: str) -> None:
+    execute(patients, "CREATE TABLE research.release (old int)")
+
+    def cut(event: Progress) -> None:
+        if event.stage == "evaluate" and event.fraction == 0:
+            ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname"
+            fetch(patients, f"{ended} = current_database() AND backend_type = 'client backend'")
+
+    with pytest.raises(InputError) as lost:
+        shoal.run(make_job(patients, replace=True), progress=cut)
+    assert "terminat" not in str(lost.value)  # the server's words
+    assert fetch(patients, "SELECT count(*) AS n FROM research.release") == [{"n": 0}]
+    shoal.run(make_job(patients, replace=True))
+    assert not fetch(patients, "SELECT 1 AS one FROM pg_tables WHERE tablename LIKE 'shoal%'")
+
+
+def test_every_table_waits_under_a_name_of_its_own(patients: str) -> None:
+    long = "n" * 62
+    names = [f"{long}a", f"{long}b", "é" * 31]
+    staged = {staging_name(name) for name in names}
+    assert len(staged) == 3
+    assert all(len(name.encode()) <= 63 for name in staged)
+    shoal.run(make_job(patients, output=f"{patients}?table=research.{names[0]}"))
+    assert fetch(patients, f"SELECT count(*) AS n FROM research.{names[0]}") == [{"n": 200}]
+    with pytest.raises(InputError, match="63 bytes"):
+        shoal.run(make_job(patients, output=f"{patients}?table=research.{long}ab"))
 
 
 def test_an_existing_table_is_replaced_only_if_asked(patients: str) -> None:

@@ -38,7 +38,7 @@ def million(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_first_view_is_small(million: Path) -> None:
     pytest.importorskip("starlette", reason="the workbench needs starlette: pip install 'shoal[web]'")
     table = Table()
-    table.open({"path": str(million)})
+    table.open({"table": str(million)})
     overview = table.overview({})
     assert len(table.rows({"start": RECORDS // 2})["rows"]) > 0
     risk = table.risk({"quasi": ["age", "postcode", "sex", "education"]})

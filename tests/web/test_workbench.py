@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from tests.web.conftest import LONG
+
+from shoal.web.users import add_user
 
 NASTY = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
@@ -75,6 +81,43 @@ def test_cancel_leaves_no_process_and_no_file(
     seen.is_clean()
     server.end()
     assert "SECRET" not in "".join(server.said)
+
+
+def run_processes(server: Any) -> list[int]:
+    """The processes of runs that this server has started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == server.process.pid and b"shoal.web.worker\0run" in (path / "cmdline").read_bytes():
+                found.append(int(path.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="finds processes in /proc")
+def test_a_run_whose_process_is_killed_takes_nothing_with_it(
+    serve: Callable[..., Any], visit: Callable[..., Any], people: Path
+) -> None:
+    server = serve(people)
+    seen = visit(server)
+    seen.page.get_by_role("link", name="people").click()
+    seen.see("Who stands alone")
+    seen.step("Run")
+    seen.page.get_by_role("button", name="Start the run").click()
+    seen.page.get_by_role("button", name="Cancel").wait_for()
+    for _ in range(2000):
+        processes = run_processes(server)
+        if processes:
+            break
+        seen.page.wait_for_timeout(20)
+    (process,) = processes
+    os.kill(process, signal.SIGKILL)
+    seen.see("Lost")
+    seen.page.get_by_role("button", name="Details").click()
+    seen.see("the process of this run was ended from outside")
+    seen.step("Table")
+    seen.see("Rows 1 to 25 of 240")
+    seen.is_clean()
 
 
 def test_a_killed_server_keeps_finished_work_and_the_session(
@@ -196,3 +239,30 @@ def test_two_browsers_see_the_same_runs(serve: Callable[..., Any], visit: Callab
     one.page.get_by_role("button", name="Cancel").wait_for(state="detached")
     one.is_clean()
     other.is_clean()
+
+
+def test_users_log_in_and_see_their_own_projects_only(
+    serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path, people: Path
+) -> None:
+    passwords = tmp_path / "passwords"
+    for name in ("ann", "bob"):
+        add_user(passwords, name, f"the word of {name}")
+    server = serve("--password-file", passwords)
+    ann, bob = visit(server), visit(server)
+    for seen, name in ((ann, "ann"), (bob, "bob")):
+        seen.page.get_by_label("Name").fill(name)
+        seen.page.get_by_label("Password").fill(f"the word of {name}")
+        seen.page.get_by_role("button", name="Log in").click()
+        seen.page.get_by_role("button", name="Log out").wait_for()
+    ann.page.locator("input[type=file]").set_input_files(people)
+    ann.see("Who stands alone")
+    address = ann.page.url
+    ann.is_clean()
+    assert bob.page.get_by_role("link", name="people").count() == 0
+    bob.page.goto(address)
+    bob.see("there is no such thing here")
+    assert bob.page.get_by_text("SECRET").count() == 0
+    ann.page.get_by_role("button", name="Log out").click()
+    ann.page.get_by_role("heading", name="Log in").wait_for()
+    ann.page.goto(address)
+    ann.page.get_by_role("heading", name="Log in").wait_for()

@@ -68,6 +68,7 @@ def anonymize(
     rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
     decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     engine: Annotated[str | None, typer.Option(help=options.ENGINE_HELP)] = None,
+    spark_master: Annotated[str | None, typer.Option(metavar="URL", help=options.SPARK_HELP)] = None,
     memory: Annotated[str | None, typer.Option(help=options.MEMORY_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
     threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
@@ -80,6 +81,9 @@ def anonymize(
         Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
     ] = None,
     person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="with --with: keep the classes of then (default), or search new ones")
+    ] = None,
     series: Annotated[Path | None, typer.Option(help="keeps track of all releases (JSON), instead of --with")] = None,
     new_values: Annotated[
         str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
@@ -100,7 +104,7 @@ def anonymize(
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}
     csv |= {"rename_duplicates": rename_duplicates or None, "decimal_comma": decimal_comma or None}
-    early = data if job is None and engine in (None, "auto", "local") else None
+    early = data if job is None and spark_master is None and engine in (None, "auto", "local") else None
     reading = read_early(early, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
     from shoal.job.draft import resolve
     from shoal.job.engine import settle_engine
@@ -147,7 +151,8 @@ def anonymize(
         "suppressed": suppressed,
         "suppression_limit": options.decimal_number(suppression_limit, "--suppression-limit", problems),
         "csv": {name: value for name, value in csv.items() if value is not None},
-        "engine": engine,
+        "engine": engine if engine is not None or spark_master is None else "spark",
+        "spark": {"master": spark_master} if spark_master is not None else None,
         "memory": memory,
         "seed": options.whole_number(seed, "--seed", problems),
         "threads": options.whole_number(threads, "--threads", problems),
@@ -159,6 +164,7 @@ def anonymize(
         "earlier": tuple(before or ()),
         "earlier_original": before_original,
         "person_key": options.names(person_key),
+        "strategy": strategy,
         "series": series,
         "new_values": new_values,
     }

@@ -10,6 +10,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
+from shoal.cli.together import print_measured
 from shoal.errors import InputError, Problem
 from shoal.tables.formats.atomic import atomic_output, check_different, check_outputs
 
@@ -58,6 +59,14 @@ def evaluate(
     key: Annotated[
         Path | None, typer.Option(help="the private key of the release: what compares record with record needs it")
     ] = None,
+    before: Annotated[
+        list[Path] | None,
+        typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
+    ] = None,
+    before_original: Annotated[
+        Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
+    ] = None,
+    person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
     seed: Annotated[str | None, typer.Option(help="of samples and queries")] = None,
     charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
@@ -72,6 +81,7 @@ def evaluate(
     load_compiler()
     from shoal.evaluation.options import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import certificate_summary, evaluate_files
+    from shoal.pipeline.evaluate_together import EarlierFiles
     from shoal.reports.charts.draw import check_pictures
     from shoal.reports.charts.export import save_charts
 
@@ -108,6 +118,7 @@ def evaluate(
         "parts": tuple(part for part in PARTS if part in wanted),
     }
     inputs = (original, release, population, external, control, certificate, hierarchies, key)
+    inputs = (*inputs, before_original, *(before or ()))
     problems += check_outputs((report,), inputs)
     if charts is not None:
         problems += [*check_pictures(charts), *check_different((report, charts))]
@@ -132,6 +143,7 @@ def evaluate(
             anonymeter=anonymeter,
             clusters=options.whole_number(clusters, "--clusters", problems, least=1),
             key=key,
+            before=EarlierFiles(tuple(before or ()), before_original, options.names(person_key)),
             earlier=problems,
             progress=progress,
         )
@@ -181,6 +193,8 @@ def _print(found: dict[str, Any], written: list[Path]) -> None:
         print_table("Clusters", ("measure", "value"), [(n, f"{v:.4f}") for n, v in agreement.items()], right=(1,))
     if found.get("clusters") and "skipped" in found["clusters"]:
         print_text(f"Clusters were not compared: {found['clusters']['skipped']}.")
+    if found.get("together"):
+        print_measured(found["together"])
     for note in found["samples"]:
         print_text(f"Sampled: {note}")
     if scores["unreadable"]:

@@ -30,6 +30,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "cluster-release": (
         "shoal cluster-release patients.csv -o release.csv --quasi age,sex --keep-rest -k 20 --clusters 6",
     ),
+    "publish-versions": (
+        "shoal publish-versions patients.csv -o versions --quasi age,sex --keep-rest -k 20 --clusters 2,6,10",
+    ),
+    "m-invariant": (
+        "shoal m-invariant spring.csv -o spring_release.csv --quasi age,sex --sensitive disease --person-key id -m 3 "
+        "--counterfeits spring_counterfeits.csv --persons spring.parquet",
+        "shoal m-invariant autumn.csv -o autumn_release.csv --quasi age,sex --sensitive disease --person-key id -m 3 "
+        "--counterfeits autumn_counterfeits.csv --persons autumn.parquet --before spring.parquet",
+    ),
     "serve": ("shoal serve",),
     "explain": ("shoal explain certificate.json", "shoal explain certificate.json --language de"),
     "pack": ("shoal pack release-folder -o evidence.zip",),

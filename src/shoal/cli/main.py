@@ -34,6 +34,8 @@ _FILES = {  # of each verb, in the order of the help
     "evaluate": "evaluate",
     "compare": "compare",
     "cluster-release": "cluster_release",
+    "publish-versions": "publish_versions",
+    "m-invariant": "m_invariant",
     "experiment": "experiment",
     "serve": "serve",
     "explain": "explain",

@@ -98,7 +98,8 @@ TABLE_HELP = "the table: a file (CSV, Parquet, Arrow, ...) or postgresql://host/
 OUTPUT_HELP = "where the release goes: a file, or the address of a table"
 PARAMETER_HELP = "of the algorithm: NAME=VALUE (repeatable)"
 DATA_HELP = "the table: CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS"
-ENGINE_HELP = "where records are held: auto, local or stream (larger than memory); it never changes the release"
+ENGINE_HELP = "where records are held: auto, local, stream (larger than memory) or spark; it never changes the release"
+SPARK_HELP = "the cluster for --engine spark: spark://host:port, local[4], yarn, or sc://host:port (Spark Connect)"
 MEMORY_HELP = "how much of it may be used, e.g. 4GB; 'auto' decides by it"
 RECODING_HELP = (
     "range, mean, midpoint, nodes, cell- or value-suppression; or the same everywhere: full-domain, subtree, sibling"
@@ -193,8 +194,9 @@ def make_job(
     given = {name: value for name, value in settings.items() if value not in (None, (), {}, [])}
     try:
         base = Job.load(job_file).model_dump(by_alias=True, exclude_unset=True) if job_file is not None else {}
-        if "csv" in base and "csv" in given:
-            given["csv"] = {**base["csv"], **given["csv"]}  # one setting of a file does not forget the others
+        for name in ("csv", "spark"):
+            if name in base and name in given:
+                given[name] = {**base[name], **given[name]}  # one setting of a file does not forget the others
         if all(isinstance(of.get("hierarchies"), dict) for of in (base, given)):
             given["hierarchies"] = {**base["hierarchies"], **given["hierarchies"]}
         job = Job.make(**{**(usual or {}), **base, **given})

@@ -26,3 +26,36 @@ def print_together(found: dict[str, Any]) -> None:
     if any(check["passed"] and check["classes_below"] for check in found["checks"]):
         text = "Some classes would be below k if a newcomer were in them; the releases alone do not tell who is there"
         print_text(f"{text} (--strict counts them).")
+
+
+def print_measured(found: dict[str, Any]) -> None:
+    """What earlier releases add to what the release gives away, measured on the people that there are."""
+    before, after = found["before"], found["after"]
+    rows: list[tuple[str, ...]] = [
+        ("fewest candidates", f"{before['fewest']:,}", f"{after['fewest']:,}"),
+        ("median candidates", f"{before['median']:,.0f}", f"{after['median']:,.0f}"),
+        ("persons pinned down", f"{before['pinned_down']:,}", f"{after['pinned_down']:,}"),
+    ]
+    if found["k"] is not None:
+        rows.append((f"persons with fewer than {found['k']}", f"{before['below_k']:,}", f"{after['below_k']:,}"))
+    tried = found["attack"]
+    rows.append(("records drawn right", *(f"{tried[when]['drawn_right']:,}" for when in ("before", "after"))))
+    for one, other in zip(tried["before"]["secrets"], tried["after"]["secrets"], strict=True):
+        rows.append((f"{one['column']} guessed right", f"{one['guessed_right']:.1%}", f"{other['guessed_right']:.1%}"))
+        known = (f"{part['known_for_certain']:,}" for part in (one, other))
+        rows.append((f"{one['column']} known for certain", *known))
+    print_table(
+        f"Joined with earlier releases, {found['persons']:,} persons", ("", "alone", "joined"), rows, right=(1, 2)
+    )
+    releases = [f"release {number}" for number in range(1, found["releases"] + 1)]
+    rows_of = [
+        (
+            part["attribute"],
+            *(f"{loss:.4f}" for loss in part["loss"]),
+            f"{part['joined']:.4f}",
+            *(f"{by:.0%}" for by in part["given_away_by"]),
+        )
+        for part in found["attributes"]
+    ]
+    heads = ("attribute", *(f"loss, {name}" for name in releases), "joined", *(f"told by {name}" for name in releases))
+    print_table("Which release gives an attribute away", heads, rows_of, right=tuple(range(1, len(heads))))

@@ -20,6 +20,7 @@ from shoal.cluster_release.settings import (
     thresholds,
 )
 from shoal.cluster_release.sweep import Sweep
+from shoal.cluster_release.versions import Version, make_versions, publish_versions
 from shoal.errors import InputError, Problem
 from shoal.evaluation.usefulness.clustering.clusterers import Clusterer
 from shoal.evaluation.usefulness.clustering.features import DEFAULT_ENCODING, Encoding
@@ -148,28 +149,63 @@ def publish_file(
     The job's k holds for all quasi-identifiers together, besides the QIDs among its models. It is 50 if neither it nor
     a model that counts records or persons is given.
     """
-    problems = [*earlier, *split_rule_problems(job.algorithm, split_rule)]
-    h, qids, others = thresholds(job.k, job.quasi, parsed(job.models, problems))
-    wanted = required_models(h, qids, others, problems)
+    problems = list(earlier)
+    masking, wanted = _masking_job(job, mode, split_rule, problems)
     if job.output is None:
         problems.append(Problem("no-output", "no output is named", hint="-o release.csv"))
     problems += check_outputs((details,), input_files(job, Requirement.of(wanted)))
     problems += check_different((*job.outputs(), details, charts))
     if charts is not None:
         problems += check_pictures(charts)
-    masking = job.model_copy(
-        update={
-            "k": None,
-            "models": (),
-            "recoding": BY_TAXONOMY,
-            "parameters": {**masking_parameters(job.algorithm, mode, split_rule), **job.parameters},
-        }
-    )
     read = begin_reading(masking)
     made = publish_clusters(resolve(masking, wanted, problems), read, settings, watch or Watch(), details)
     if charts is not None:
         made.save_charts(charts)
     return made
+
+
+def publish_versions_file(
+    job: Job,
+    settings: ClusterSettings,
+    clusters: Sequence[int],
+    folder: Path,
+    *,
+    room: int = 1,
+    mode: str = "information",
+    split_rule: str = "possible",
+    earlier: Sequence[Problem] = (),
+    watch: Watch | None = None,
+) -> list[Version]:
+    """One version of the job's table for each number of clusters, safe together, in a folder with a series file.
+
+    Everything is made and checked before the first file is written.
+    """
+    problems = list(earlier)
+    masking, wanted = _masking_job(job.model_copy(update={"output": None}), mode, split_rule, problems)
+    if folder.exists() and not folder.is_dir():
+        problems.append(Problem("not-a-folder", f"'{folder}' is no folder", hint="-o versions"))
+    elif folder.is_dir() and any(folder.iterdir()):
+        message = f"the folder '{folder}' is not empty"
+        problems.append(Problem("would-overwrite", message, hint="versions that are out are followed by --series"))
+    versions = make_versions(
+        resolve(masking, wanted, problems), begin_reading(masking), settings, clusters, watch or Watch(), room
+    )
+    publish_versions(versions, folder, job.input if isinstance(job.input, Path) else None)
+    return versions
+
+
+def _masking_job(job: Job, mode: str, split_rule: str, problems: list[Problem]) -> tuple[Job, tuple[Model, ...]]:
+    """The job as it masks, without its conditions, and these as models."""
+    problems += split_rule_problems(job.algorithm, split_rule)
+    h, qids, others = thresholds(job.k, job.quasi, parsed(job.models, problems))
+    wanted = required_models(h, qids, others, problems)
+    changed = {
+        "k": None,
+        "models": (),
+        "recoding": BY_TAXONOMY,
+        "parameters": {**masking_parameters(job.algorithm, mode, split_rule), **job.parameters},
+    }
+    return job.model_copy(update=changed), wanted
 
 
 def parsed(models: Sequence[Model | str], problems: list[Problem]) -> list[Model]:

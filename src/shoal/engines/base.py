@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
 import polars as pl
 
@@ -43,6 +43,7 @@ class Abilities:
     report: bool  # writes the HTML report
     groups: bool  # tells the group of every record
     frames: str  # which frames it takes in Python
+    into_folder: bool = False  # the release is a folder of files, not one file
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Written:
     counted: CountedRows
     sha256: str
     alone: int  # records that stand alone for whoever knows the kept columns too
+    files: Mapping[str, str] = field(default_factory=dict)  # of a folder: its files, with their hashes
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,17 @@ class Counted:
 
     rows: CountedRows
     kept: KeptFacts
+
+
+class OwnPlace(Protocol):
+    """A place that is no single file: a folder, a table of a database."""
+
+    @property
+    def waiting(self) -> Path:
+        """Where the release waits until it was checked."""
+
+    def publish(self) -> None:
+        """Put it into its place, whole, or leave what is there."""
 
 
 class Engine(ABC):
@@ -115,3 +128,11 @@ class Engine(ABC):
     ) -> Written:
         """The distinct combinations of these columns of what was written (and of the hidden ones beside it), and how
         many records stand alone for whoever knows the columns `known`."""
+
+    def own_place(self) -> OwnPlace | None:
+        """Where the release waits, if it is no single file; None: it is one, which the caller moves with the others."""
+        return None
+
+    def published(self) -> Any:
+        """The release as whoever gave a frame gets it; None: the path says enough."""
+        return None

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from shoal.engines.base import Abilities
 from shoal.engines.local import LOCAL
+from shoal.engines.spark.abilities import SPARK
 from shoal.engines.stream import StreamEngine
 
-ABILITIES: dict[str, Abilities] = {"local": LOCAL, StreamEngine.name: StreamEngine.can}
+ABILITIES: dict[str, Abilities] = {"local": LOCAL, StreamEngine.name: StreamEngine.can, "spark": SPARK}
 
 
 def support_table() -> str:

@@ -59,6 +59,7 @@ class Evaluation:
     models: dict[str, Any] | None = None
     shapes: dict[str, Any] | None = None  # what columns look like; it names common values, so only reports have it
     clusters: dict[str, Any] | None = None  # how well clusters are kept; filled in by who asks for it
+    together: dict[str, Any] | None = None  # with earlier releases; filled in by who has them
     samples: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what could not be told, and why
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class Evaluation:
             "queries": self.queries,
             "models": self.models,
             "clusters": self.clusters,
+            "together": self.together,
             "samples": list(self.samples),
             "notes": list(self.notes),
             "seconds": dict(self.seconds),

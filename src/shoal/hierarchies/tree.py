@@ -116,7 +116,8 @@ def require_cover(hierarchy: Hierarchy, values: Iterable[str | None], column: st
             f"{_count(uncovered, 'distinct value')} of {len(distinct)} not in the hierarchy",
             column,
             "add a line for each of them to the hierarchy, or check spelling, blanks and number format; "
-            "or --new-values root, to put them right below the root",
+            "or --new-values root, to put them right below the root; "
+            "'shoal hierarchies check DATA --hierarchies FOLDER --show-values' names them and where they would go",
         )
     ]
 

@@ -56,8 +56,10 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
 
 def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]:
     """What speaks against the places and the format of the outputs."""
-    problems = check_outputs(job.outputs(), input_files(job, requirement))
-    for path in (job.output, job.key):
+    into_folder = job.engine == "spark"  # what speaks against that folder is told by whoever knows the engine
+    outputs = [path for path in job.outputs() if not (into_folder and path == job.output)]
+    problems = check_outputs(outputs, input_files(job, requirement))
+    for path in (None if into_folder else job.output, job.key):
         try:
             if isinstance(path, Path):
                 format_to_write(path)
@@ -78,8 +80,8 @@ def _database_problems(job: Job) -> list[Problem]:
     if job.query is not None and not isinstance(job.input, SqlAddress):
         hint = "name the database, e.g. postgresql://host/database"
         problems.append(Problem("query-without-database", "a query is given, but the input is no database", hint=hint))
-    if job.replace and not isinstance(job.output, SqlAddress):
-        message = "'replace' is about tables of databases; the output is none"
+    if job.replace and not isinstance(job.output, SqlAddress) and job.engine != "spark":
+        message = "'replace' is about tables of databases and folders; the output is none"
         problems.append(Problem("replace-without-database", message, hint="leave it out: files are replaced anyway"))
     return problems
 

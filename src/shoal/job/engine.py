@@ -77,13 +77,27 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
     if job.earlier or job.series is not None:
         message = f"{engine} cannot look for people in earlier releases"
         problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
-    if job.output is None:
+    if can.into_folder:
+        problems += _folder_problems(job, engine)
+    elif job.output is None:
         problems.append(Problem("cannot-stream", f"{engine} needs a file to write to", hint="name an output"))
     elif not isinstance(job.output, Path) or _format(job.output) not in _STREAMED:
         problems.append(Problem("cannot-stream", f"{engine} writes CSV and Parquet", hint="name such an output"))
     if job.input is not None and not _is_streamed(job.input):
         problems.append(Problem("cannot-stream", f"{engine} reads CSV and Parquet", hint="use the engine 'local'"))
     return problems
+
+
+def _folder_problems(job: Job, engine: str) -> list[Problem]:
+    """What speaks against the folder that the release is written to."""
+    if job.output is None:
+        return [Problem("cannot-stream", f"{engine} needs a folder to write to", hint="name an output")]
+    if not isinstance(job.output, Path) or job.output.suffix.lower() not in ("", ".parquet"):
+        hint = "name a folder such as release.parquet"
+        return [Problem("cannot-stream", f"{engine} writes a folder of Parquet files", hint=hint)]
+    from shoal.tables.formats.folders import folder_problems
+
+    return folder_problems(job.output, job.replace)
 
 
 def _is_streamed(place: Path | SqlAddress) -> bool:

@@ -40,7 +40,7 @@ PLACES = (
     *("report", "prices", "key", "earlier_original", "series"),
 )
 NOT_PART_OF_THE_RESULT = {*PLACES, "earlier", "replace", "threads"}
-HOW_IT_IS_DONE = {"engine", "memory"}  # who holds the records changes no cell
+HOW_IT_IS_DONE = {"engine", "memory", "spark"}  # who holds the records changes no cell
 
 
 class CsvSettings(BaseModel):
@@ -55,6 +55,14 @@ class CsvSettings(BaseModel):
     decimal_comma: bool | None = None
 
 
+class SparkSettings(BaseModel):
+    """Which Spark holds the records; what is not given is left to the environment."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    master: str | None = None  # spark://host:port, local[4], yarn; sc://host:port is Spark Connect
+    config: dict[str, str] = Field(default_factory=dict)  # settings of Spark for a session that is started here
+
+
 class Job(BaseModel):
     """All settings of one release."""
 
@@ -63,7 +71,7 @@ class Job(BaseModel):
     input: SqlAddress | Path | None = None  # a file, or a table of a database
     query: Path | None = None  # a file with the query whose rows are the input, instead of a table
     output: SqlAddress | Path | None = None
-    replace: bool = False  # a table of a database that is there already may be replaced
+    replace: bool = False  # a table of a database, or a release in a folder, that is there already may be replaced
     quasi: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
@@ -92,7 +100,8 @@ class Job(BaseModel):
     suppressed: Literal["star", "drop"] = "star"  # what becomes of suppressed records
     csv: CsvSettings = CsvSettings()
     order: Literal["released", "input"] = "released"  # of the rows of a file: by their values, or as they came
-    engine: Literal["auto", "local", "stream"] = "auto"  # where records are held; it never changes the release
+    engine: Literal["auto", "local", "stream", "spark"] = "auto"  # where records are held; it never changes the release
+    spark: SparkSettings = SparkSettings()  # with the engine 'spark'
     memory: str | None = None  # how much of it a run may use, such as 4GB: what 'auto' decides by
     seed: int = Field(default=0, ge=0, lt=2**63)
     threads: int | None = Field(default=None, ge=1, le=4096)
@@ -103,6 +112,7 @@ class Job(BaseModel):
     earlier: tuple[Path, ...] = ()  # releases of the same people, the earliest first
     earlier_original: Path | None = None  # the table behind the last of them: it tells who is new
     person_key: tuple[str, ...] = ()  # columns that tell persons apart in this table and that one
+    strategy: Literal["keep", "search"] = "keep"  # with earlier releases: their classes, or new ones
     series: Path | None = None  # a file that keeps track of all releases, instead of naming them
     new_values: Literal["refuse", "root"] = "refuse"  # values that a hierarchy lacks: an error, or right below its root
 

@@ -59,6 +59,7 @@ def make_certificate(
     notes: list[str],
     csv: dict[str, Any],
     database: dict[str, str],
+    files: dict[str, str] | None = None,
     together: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """All that a reader needs to trust a release, and to check it again.
@@ -66,8 +67,8 @@ def make_certificate(
     `columns` are the quasi-identifiers as they were planned, `kept` the columns that are published as they are, with
     what spoke against each, and `alone_with_kept` the records that stand alone for whoever knows these too.
     `row_order` is how the rows of the file are sorted, `csv` how a text file is written, so that nobody has to find it
-    out again. `together` names the earlier releases by their
-    hashes, with what was found with them.
+    out again. `files` are those of a release in a folder, with their hashes. `together` names the earlier releases by
+    their hashes, with what was found with them.
     """
     public = job.public()
     public["hierarchies"] = hierarchies
@@ -94,6 +95,7 @@ def make_certificate(
         "class_based": class_based,
         "csv": csv,
         **({"database": database} if database else {}),
+        **({"files": files} if files else {}),
         "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
         **({"together": together} if together else {}),
     }

@@ -7,9 +7,8 @@ gives the same cells, whoever holds them.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -20,14 +19,13 @@ from shoal.encode.population import encode_population
 from shoal.engines.base import Engine
 from shoal.engines.cluster_counted import cluster_counted
 from shoal.engines.local import deals_rows, key_columns
-from shoal.engines.stream import StreamEngine
 from shoal.errors import InputError, Problem, RequirementError
 from shoal.job.checks import check_columns
 from shoal.job.draft import Draft
-from shoal.job.engine import most_distinct_rows
 from shoal.job.plan import Plan, kept_columns, make_plan
 from shoal.models.feasible import impossible
 from shoal.pipeline.counted_release import CountedInput, publish_counted
+from shoal.pipeline.engines import open_engine
 from shoal.pipeline.prepare import tried
 from shoal.pipeline.purpose import threads_of
 from shoal.pipeline.result import Result
@@ -37,17 +35,14 @@ from shoal.recode.plan import make_release_plan
 from shoal.tables.distinct import CodedColumn
 
 
-def make_counted_release(draft: Draft, watch: Watch) -> Result:
-    """From a draft to a verified release, by the engine that the job names."""
-    if draft.job.input is None:
+def make_counted_release(draft: Draft, watch: Watch, frame: Any = None) -> Result:
+    """From a draft to a verified release, by the engine that the job names; `frame` is what it holds, if no file is."""
+    if draft.job.input is None and frame is None:
         hint = "give 'input'"
         raise InputError([*draft.problems, Problem("no-input", "the job names no input", hint=hint)])
     if draft.problems:  # before any work
         raise InputError(dict.fromkeys(draft.problems))
-    assert isinstance(draft.job.input, Path)  # what is no file was told before
-    assert isinstance(draft.job.output, Path)
-    with tempfile.TemporaryDirectory(dir=draft.job.output.resolve().parent, prefix=".shoal-") as scratch:
-        engine = StreamEngine(draft.job.input, draft.job.csv_options(), Path(scratch), most_distinct_rows(draft.job))
+    with open_engine(draft.job, frame) as engine:
         return release_by(draft, engine, watch)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +55,10 @@ class CountedInput:
 def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, watch: Watch) -> Result:
     """Let the engine write, check what was written, say what it is worth, and put the files into their places."""
     hidden = [name for name in prepared.counted.names if name not in plan.kept]
-    with StagedFiles(places_of(prepared.job), PRIVATE) as files:
-        waiting = files.waiting["release"]
+    own = prepared.engine.own_place()
+    places = {name: path for name, path in places_of(prepared.job).items() if name != "release" or own is None}
+    with StagedFiles(places, PRIVATE) as files:
+        waiting = own.waiting if own is not None else files.waiting["release"]
         with watch.stage("write"):
             prepared.engine.release(
                 plan, waiting, hidden, prepared.job.order, lambda share: watch.progress(Progress("write", share))
@@ -80,8 +82,9 @@ def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, wat
         if "certificate" in files.waiting:
             files.waiting["certificate"].write_text(certificate_text(result.certificate), encoding="utf-8")
         watch.end_if_refused()
-        files.commit()
-    return result
+        files.commit(own.publish if own is not None else None)
+    given_back = prepared.engine.published()
+    return result if given_back is None else replace(result, release=given_back)
 
 
 def _known_columns(prepared: CountedInput) -> list[str]:
@@ -191,8 +194,9 @@ def _result(
         loss=losses.summary,
         class_based=prepared.algorithm.class_based,
         notes=told_notes(deals.clustering, job, place),
-        csv=csv_form(prepared.engine.like, place),
+        csv=csv_form(prepared.engine.like, place if not written.files else None),
         database={},
+        files=dict(written.files),
     )
     return Result(
         release=job.output,

@@ -58,14 +58,24 @@ def look_before(job: Job) -> Before:
         problems.append(Problem("no-earlier-release", "an earlier table is given, but no release of it", hint="--with"))
     if problems or not read:
         return Before(tuple(entries), None, tuple(problems))
-    return Before(tuple(entries), Keeping([one for one in read if one is not None], original, job.person_key))
+    made = _strategy(job.strategy)([one for one in read if one is not None], original, job.person_key)
+    return Before(tuple(entries), made)
 
 
-def keep_classes(earlier: Sequence[Any], original: Any, key: Sequence[str]) -> Keeping:
+def after(earlier: Sequence[Any], original: Any, key: Sequence[str], strategy: str) -> Keeping:
     """The same for frames: releases, the earliest first, and the table behind the last of them."""
     frames = [to_polars(one)[0] for one in earlier]
     table = to_polars(original)[0] if original is not None else None
-    return Keeping([Earlier(frame, frame_hash(frame)) for frame in frames], table, tuple(key))
+    return _strategy(strategy)([Earlier(frame, frame_hash(frame)) for frame in frames], table, tuple(key))
+
+
+def _strategy(name: str) -> type[Keeping]:
+    """How the next release is made safe together with the earlier ones."""
+    if name == "keep":
+        return Keeping
+    from shoal.pipeline.search_release import Searching
+
+    return Searching
 
 
 def _earlier(file: Path, certificate: Mapping[str, Any], problems: list[Problem]) -> Earlier | None:

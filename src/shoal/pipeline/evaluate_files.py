@@ -19,6 +19,7 @@ from shoal.job.certified import certified_job, other_hierarchies
 from shoal.job.job import Job
 from shoal.job.plan import Plan, make_plan
 from shoal.pipeline.certificate import load_certificate
+from shoal.pipeline.evaluate_together import EarlierFiles, EarlierFrames
 from shoal.pipeline.row_match import NEEDS_KEY, rows_belong_together, with_original_rows
 from shoal.progress import ProgressCallback, silent
 from shoal.released.domain import Domain, make_domains
@@ -40,6 +41,7 @@ def evaluate_files(
     anonymeter: Path | None = None,
     clusters: int | None = None,
     key: Path | None = None,
+    before: EarlierFiles | None = None,
     earlier: Sequence[Problem] = (),
     progress: ProgressCallback = silent,
 ) -> Evaluation:
@@ -52,7 +54,8 @@ def evaluate_files(
     the options say, it is found out whether the rows belong together.
 
     With `clusters`, both tables are clustered on their common columns and the two clusterings compared, record by
-    record; that is left out if the rows do not belong together.
+    record; that is left out if the rows do not belong together. With releases published `before` it is measured what
+    all of them give away together.
     """
     problems = [*earlier, *(python_problems(anonymeter) if anonymeter is not None else [])]
     problems += _setting_problems(job.quasi, options, clusters)
@@ -72,12 +75,14 @@ def evaluate_files(
                 frames[name] = read_table(path, _release_form(csv, certificate) if name == "release" else csv).frame
             except InputError as error:
                 problems += error.problems
+    with_before = EarlierFrames.read(before or EarlierFiles(), csv, problems)
     first, second = frames["original"], frames["release"]
     if second is not None:
         second = _with_key(second, key, problems)
     if first is not None and second is not None:
         job = _with_quasi(job, certificate, first, second, options.same_order, problems)
     plan = _plan(job, certificate, first, problems) if first is not None else None
+    problems += with_before.problems(job.quasi)
     if problems or first is None or second is None:
         raise InputError(problems)
     domains = plan.domains(first) if plan is not None else {}
@@ -94,7 +99,8 @@ def evaluate_files(
         anonymeter=anonymeter,
         progress=progress,
     )
-    evaluation = _told(evaluation, options)
+    together = with_before.measure(first, second, job.quasi, domains, options)
+    evaluation = replace(_told(evaluation, options), together=together)
     if clusters is None:
         return evaluation
     if not options.same_order:

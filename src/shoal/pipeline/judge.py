@@ -116,6 +116,7 @@ def evaluate_fully(
         options,
         domains=domains,
         missing=prepared.plan.missing,
+        population=prepared.population,
         kept=kept,
         progress=progress,
     )

@@ -52,6 +52,7 @@ class Keeping(Purpose):
     key: tuple[str, ...] = ()  # columns that tell persons apart in both tables
     found: Whereabouts | None = field(default=None, init=False)
     smallest_newcomers: int | None = field(default=None, init=False)
+    kept: bool = field(default=True, init=False)  # False: another strategy made classes anew
 
     def cluster(self, prepared: Prepared, watch: Watch) -> Clustering:
         """The classes of the last release, and groups of the newcomers."""
@@ -59,9 +60,7 @@ class Keeping(Purpose):
         self.found = self._find(prepared)
         newcomers, kept = self.found.newcomers, self.found.class_of_row
         k = prepared.requirement.k
-        if 0 < newcomers.shape[0] < k:
-            message = f"{newcomers.shape[0]} newcomers cannot hide from those who know that they are new: {k} could"
-            raise RequirementError(Problem("too-few-newcomers", message, hint="hold them back until there are more"))
+        too_few_newcomers(newcomers.shape[0], k)
         smallest = int(self.found.release.sizes[~self.found.release.suppressed].min(initial=k))
         if smallest < k:
             message = f"the last release has a class of {smallest} records: its people can never have {k} candidates"
@@ -97,24 +96,31 @@ class Keeping(Purpose):
     def verify(self, prepared: Prepared, published: pl.DataFrame) -> dict[str, Any]:
         """The new release with every earlier one, from the released values; what the certificate tells of it."""
         verdict = self._together(prepared, published)
-        assert self.found is not None
         if not verdict.passed:
             failed = [Problem("not-together", str(check)) for check in verdict.failures()]
-            hint = "the earlier releases do not allow it"
+            hint = "the earlier releases do not allow it this way; --strategy search may find another one"
             raise RequirementError([*failed, Problem("nothing-written", "nothing was written", hint=hint)])
         return {
+            "strategy": "keep" if self.kept else "search",
             "earlier": [one.sha256 for one in self.earlier],
+            **self._about_newcomers(prepared),
+            **verdict.as_dict(),
+        }
+
+    def _about_newcomers(self, prepared: Prepared) -> dict[str, Any]:
+        if not self.kept or self.found is None:
+            return {"newcomers": prepared.frame.height - self.earlier[-1].frame.height}
+        return {
             "newcomers": int(self.found.newcomers.shape[0]),
             "newcomers_told_by_original": self.found.told_by_original,
             "smallest_class_of_newcomers": self.smallest_newcomers,
-            **verdict.as_dict(),
         }
 
     def _together(self, prepared: Prepared, published: pl.DataFrame) -> TogetherVerdict:
         quasi = prepared.job.quasi
-        frames = [*(one.frame for one in self.earlier), _as_texts(published)]
+        frames = [*(one.frame for one in self.earlier), as_texts(published)]
         return check_newest(
-            [_as_texts(frame) for frame in frames],
+            [as_texts(frame) for frame in frames],
             quasi,
             prepared.requirement.k,
             self._linking(prepared, published),
@@ -190,6 +196,13 @@ class Keeping(Purpose):
             raise InputError(problems)
 
 
+def too_few_newcomers(newcomers: int, k: int) -> None:
+    """Fewer than k newcomers are known to be new, whatever is released."""
+    if 0 < newcomers < k:
+        message = f"{newcomers} newcomers cannot hide from those who know that they are new: {k} could"
+        raise RequirementError(Problem("too-few-newcomers", message, hint="hold them back until there are more"))
+
+
 def _smallest(released: pl.DataFrame, quasi: Sequence[str], found: Whereabouts) -> int | None:
     """The smallest class, counted among newcomers alone; those who are hidden in every cell do not count."""
     new = released[found.newcomers].select(quasi)
@@ -198,7 +211,7 @@ def _smallest(released: pl.DataFrame, quasi: Sequence[str], found: Whereabouts) 
     return int(str(sizes.min())) if len(sizes) else None
 
 
-def _as_texts(frame: pl.DataFrame) -> pl.DataFrame:
+def as_texts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(as_text(frame[name]).alias(name) for name in frame.columns)
 
 

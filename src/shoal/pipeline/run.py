@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from shoal.errors import InputError, Problem
+from shoal.errors import InputError, Problem, RequirementError
 from shoal.job.draft import Draft, resolve
 from shoal.job.engine import settle_engine
 from shoal.job.job import Job
@@ -22,6 +22,7 @@ from shoal.pipeline.purpose import Purpose, recoded
 from shoal.pipeline.result import Result
 from shoal.pipeline.sources import ReadSource, begin_reading, frame_source
 from shoal.progress import ProgressCallback, Watch, silent
+from shoal.safe_groups.capped import impossible_with_caps
 
 
 def run(job: Job, *, progress: ProgressCallback = silent, watch: Watch | None = None) -> Result:
@@ -53,15 +54,33 @@ def run_frame(
     purpose: Purpose | None = None,
 ) -> Result:
     """The same for a frame in memory; `models` may be given as objects besides those that the job names."""
+    if _is_of_spark(frame):
+        from shoal.pipeline.counted import make_counted_release
+
+        job = job.model_copy(update={"engine": "spark"})
+        return make_counted_release(resolve(job, models), watch or Watch(progress), frame)
     if job.engine not in ("auto", "local"):
         message = f"the engine '{job.engine}' reads files, and a frame is given"
         raise InputError(Problem("cannot-stream", message, hint="leave out the engine, or name a file as input"))
     return make_release(resolve(job, models), lambda: frame_source(frame), watch or Watch(progress), purpose)
 
 
+def _is_of_spark(frame: Any) -> bool:
+    return type(frame).__module__.startswith("pyspark.sql.") and hasattr(frame, "sparkSession")
+
+
 def check(job: Job) -> Prepared:
     """Raise every problem of a job with its table, and make no release."""
     return prepare(resolve(job), begin_reading(job), Watch())
+
+
+def check_with_caps(job: Job) -> Prepared:
+    """The same, and whether the requirement can be met where columns have highest levels."""
+    prepared = check(job)
+    unmet = impossible_with_caps(prepared.requirement, prepared.table, job.suppression_limit)
+    if unmet:
+        raise RequirementError(unmet)
+    return prepared
 
 
 def make_release(draft: Draft, read: ReadSource, watch: Watch, purpose: Purpose | None = None) -> Result:

@@ -26,6 +26,7 @@ from shoal.releases.verdict import TogetherVerdict
 from shoal.tables.distinct import text_codes
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.files import read_table
+from shoal.tables.formats.folders import file_hashes, is_release_folder
 from shoal.tables.frames.frames import to_polars
 from shoal.tables.schema import Scale, as_names
 from shoal.verification.check import Verification, verify_release
@@ -181,6 +182,11 @@ def verify_with(
     return together(frames, quasi, wanted, options, _read_trees(hierarchies, quasi))
 
 
+def _same_files(release: Path, certificate: Mapping[str, Any]) -> bool:
+    """Whether a release in a folder has the files that its certificate names, and no others."""
+    return is_release_folder(release) and file_hashes(release) == certificate.get("files")
+
+
 def verify_certified(
     release: Path,
     certificate: dict[str, Any],
@@ -197,7 +203,7 @@ def verify_certified(
     problems = _unknown_columns(file.frame.columns, certificate["quasi"])
     if problems:
         raise InputError(problems)
-    same = file.sha256 == certificate["hashes"].get("release")
+    same = file.sha256 == certificate["hashes"].get("release") or _same_files(release, certificate)
     notes = [] if same else ["The file is not the one that was certified: its hash differs."]
     unchanged = is_unchanged(certificate)
     if not unchanged:

@@ -37,7 +37,7 @@ def all_victims(
         new = newcomers_by_values(worlds, new)
     if exempt:
         hidden = worlds.one.suppressed[worlds.pairs.earlier] & worlds.other.suppressed[worlds.pairs.later]
-        judged, new = _without(judged, hidden), _without(new, worlds.other.suppressed)
+        judged, new = without(judged, hidden), without(new, worlds.other.suppressed)
     surely = worlds.surely_elsewhere(~judged.bad[worlds.edges.pair]) if judged.bad.any() else 0
     closed = worlds.of_pairs(worlds.closed)[judged.counts]
     by_form = int(closed.min()) if closed.shape[0] else None
@@ -48,7 +48,8 @@ def all_victims(
     ]
 
 
-def _without(judged: Judged, hidden: BoolArray) -> Judged:
+def without(judged: Judged, hidden: BoolArray) -> Judged:
+    """The same without pairs or classes that hide everything."""
     undecided = judged.undecided & ~hidden if judged.undecided is not None else None
     return Judged(judged.counts & ~hidden, judged.below & ~hidden, judged.alike & ~hidden, judged.left, undecided)
 

@@ -106,22 +106,23 @@ def check_newest(
     *,
     models: Sequence[Model] = (),
     domains: Mapping[str, Domain],
+    setting: Setting = Setting.GROWING,
     joint_before: bool = False,
 ) -> TogetherVerdict:
     """Check the last release with every earlier one. `joint_before`: the earlier ones are known to hold all at once.
 
     Then a last release that keeps every class of the one before it as a whole holds with all of them at once.
     """
-    how = Reading()
+    how = Reading(setting)
     diversities = tuple(model for model in diversities_among(models) if model.column in linking)
     needed = Needed(k, diversities)
     tables = read_classes(releases, quasi, domains, linking)
     checks: list[AttackCheck] = []
     scope = Scope.ALL if len(tables) == 2 else Scope.PAIRS
-    last = len(tables) - 1
+    last, steady = len(tables) - 1, setting is not Setting.MOVING
     for earlier in range(last):
-        worlds = make_worlds(tables[earlier], tables[last])
-        if joint_before and earlier == last - 1 and chain_goes_on(worlds, first_step(worlds), needed):
+        worlds = make_worlds(tables[earlier], tables[last], may_leave=not steady)
+        if joint_before and steady and earlier == last - 1 and chain_goes_on(worlds, first_step(worlds), needed):
             scope = Scope.ALL
         checks += all_victims(worlds, (earlier + 1, last + 1), needed, exempt=how.exempt_suppressed)
     return TogetherVerdict(

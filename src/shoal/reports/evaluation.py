@@ -13,6 +13,7 @@ from shoal.reports.language import tell
 from shoal.reports.page import MEANING, Page, bad_if, count, heading, note, number, paragraph, section, share, table
 from shoal.reports.pictures import pairs
 from shoal.reports.summary import bound_note, loss_per_attribute, metric_table
+from shoal.reports.together import together_section
 
 Dict = Mapping[str, Any]
 
@@ -27,7 +28,7 @@ def evaluation_sections(
     """All sections that the evaluation has numbers for; `bounds` are what the run knows of the best possible loss."""
     parts = [_risk(page, evaluation, public=public)]
     if not public:
-        parts += [_drivers(evaluation), attack_section(evaluation)]
+        parts += [_drivers(evaluation), attack_section(evaluation), together_section(evaluation)]
     parts.append(_loss(page, evaluation, bounds or {}, public=public))
     if not public:
         parts.append(_shapes(evaluation))

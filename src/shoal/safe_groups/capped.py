@@ -69,6 +69,23 @@ def cluster_strata(
     return joined
 
 
+def impossible_with_caps(requirement: Requirement, table: EncodedTable, suppression_limit: float) -> list[Problem]:
+    """What `cluster_strata` would refuse, told before any work: all strata are looked at at once."""
+    if not any(attribute.capped for attribute in table.attributes):
+        return []
+    strata = strata_of(table)
+    stratum_of_record = np.empty(table.records, dtype=np.int32)
+    stratum_of_record[np.concatenate(strata)] = np.repeat(np.arange(len(strata)), [len(one) for one in strata])
+    unsafe = np.zeros(len(strata), dtype=np.bool_)
+    for model in requirement.models:
+        if model.monotone:
+            unsafe |= model.deficits(table, stratum_of_record, len(strata)) > 0
+    out = int(unsafe[stratum_of_record].sum())
+    if out <= int(suppression_limit * table.records + 1e-9):
+        return []
+    return [_too_strict(table, requirement, strata, (~unsafe).tolist(), out)]
+
+
 def strata_of(table: EncodedTable) -> list[Records]:
     """The records of each stratum, in the order of the table."""
     capped = [number for number, attribute in enumerate(table.attributes) if attribute.capped]

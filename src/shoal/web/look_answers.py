@@ -32,6 +32,7 @@ from shoal.tables.formats.files import read_table
 KEPT = "look.parquet"
 MOST_ROWS = 200
 DRAWN = 1_500  # records in the picture of the groups
+CLUSTERED = 20_000  # records; of a larger table a sample is clustered
 MOST_CLUSTERS = 30
 
 Question = dict[str, Any]
@@ -143,8 +144,13 @@ class Look:
         wanted = int(question.get("clusters", 6))
         if not 2 <= wanted <= MOST_CLUSTERS:
             raise InputError(Problem("bad-clusters", f"give a number of clusters from 2 to {MOST_CLUSTERS}"))
-        found = compare_release(self.original, self.released, self.domains, clusters=wanted, seed=self.job.seed)
-        return {**found.comparison.as_dict(), "clusters": wanted}
+        original, released = self.original, self.released
+        sampled = self.table.rows > CLUSTERED
+        if sampled:
+            rows = np.sort(np.random.default_rng([self.job.seed, 72]).permutation(self.table.rows)[:CLUSTERED])
+            original, released = original[rows], released[rows]
+        found = compare_release(original, released, self.domains, clusters=wanted, seed=self.job.seed)
+        return {**found.comparison.as_dict(), "clusters": wanted, "sampled": CLUSTERED if sampled else None}
 
     def learning(self, question: Question) -> dict[str, Any]:
         """How well a column that is kept can be foretold, by models of the original and of the release."""

@@ -130,6 +130,7 @@ class Runs:
         try:
             state["state"] = "running"
             write_json(folder / "run.json", state)
+            self._tell(project, state)
             await child.send({"folder": str(folder)})
             async for message in child.messages():
                 kind = message.pop("event")

@@ -140,10 +140,10 @@ class Table:
 
     def check(self, question: Question) -> dict[str, Any]:
         """What speaks against a job: nothing, bad settings, or a requirement that no release can meet."""
-        from shoal.pipeline.run import check
+        from shoal.pipeline.run import check_with_caps
 
         try:
-            check(Job.load(question["job"]))
+            check_with_caps(Job.load(question["job"]))
         except ShoalError as error:
             impossible = isinstance(error, RequirementError)
             return {"problems": [problem.as_dict() for problem in error.problems], "impossible": impossible}

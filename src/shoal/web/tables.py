@@ -6,6 +6,7 @@ import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from shoal.errors import InputError, Problem
 from shoal.tables.formats.files import format_of
 from shoal.tables.formats.sql.address import SqlAddress
 from shoal.web.files import private_folder, safe_name
@@ -14,6 +15,7 @@ from shoal.web.uploads import receive
 from shoal.web.workspace import Project, Workspace
 
 SAMPLE_NAME = "patients.csv"
+MOST_BESIDE = 20
 
 
 def from_sample(workspace: Workspace, user: str) -> Project:
@@ -61,6 +63,9 @@ async def add_beside(
     name = safe_name(name)
     format_of(name)
     folder = private_folder(project.beside_folder(kind))
+    if len(project.beside(kind)) >= MOST_BESIDE:
+        message = f"a project keeps at most {MOST_BESIDE} such tables"
+        raise InputError(Problem("too-many", message, hint="take one away"))
     if kind == "population":  # there is one
         for path in folder.iterdir():
             path.unlink()

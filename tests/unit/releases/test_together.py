@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 
 import numpy as np
@@ -13,6 +14,8 @@ from shoal.releases.classes import ReleaseClasses, pairs_that_fit, read_classes
 from shoal.releases.domains import domains_of_releases
 from shoal.releases.together import Together, look_together
 from shoal.testing.small_releases import Small, draw_pair
+
+PAIRS = int(os.environ.get("SHOAL_SERIES", "750"))  # small series for each of eight cases; more for a long search
 
 
 def enumerate_worlds(
@@ -78,7 +81,7 @@ def keys_of(tables: list[Small], classes: ReleaseClasses) -> dict[int, tuple[obj
 @pytest.mark.parametrize("seed", range(4))
 def test_flows_are_the_extremes_over_all_possible_worlds(seed: int, secret: bool) -> None:
     random = np.random.default_rng([seed, secret])
-    drawn = [draw_pair(random) for _ in range(750)]
+    drawn = [draw_pair(random) for _ in range(PAIRS)]
     found, (earlier, later) = look(drawn, secret=secret)
     pairs: dict[object, int] = {}
     newcomers: dict[object, int] = {}

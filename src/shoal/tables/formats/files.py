@@ -100,7 +100,9 @@ def format_to_write(path: Path | str) -> Format:
 
 def read_table(path: Path | str | SqlAddress, options: CsvOptions | None = None) -> ReadTable:
     """Read a table from a file or a database. Raises InputError with every problem found, without any content of it."""
-    return _read_sql(path) if isinstance(path, SqlAddress) else Reading(path, options).result()
+    if isinstance(path, SqlAddress):
+        return _read_sql(path)
+    return _read_folder(Path(path)) or Reading(path, options).result()
 
 
 def _read_sql(address: SqlAddress) -> ReadTable:
@@ -108,6 +110,19 @@ def _read_sql(address: SqlAddress) -> ReadTable:
 
     table = read_sql(address)
     return ReadTable(table.frame, Format.SQL, None, frame_hash(table.frame), sql=table)
+
+
+def _read_folder(path: Path) -> ReadTable | None:
+    """A release in a folder as one table, if it is one; its hash is that of the hashes of its files."""
+    from shoal.tables.formats.folders import is_release_folder, parts_of  # which knows this module
+
+    if not is_release_folder(path):
+        return None
+    found = [Reading(part).result() for part in parts_of(path)]
+    if not found:
+        raise InputError(Problem("no-records", f"'{path}' has no records"))
+    sha256 = hashlib.sha256("\n".join(one.sha256 for one in found).encode()).hexdigest()
+    return ReadTable(pl.concat([one.frame for one in found]), found[0].format, None, sha256)
 
 
 class Reading:

@@ -38,7 +38,8 @@ class Restore(Protocol):
 def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     """A polars frame with the same values, and the way back. The input frame is not changed.
 
-    Takes pandas and polars frames (a LazyFrame is collected and comes back as a DataFrame) and pyarrow tables.
+    Takes pandas and polars frames (a LazyFrame is collected and comes back as a DataFrame), pyarrow tables, and what
+    else gives Arrow columns, such as a relation of DuckDB (it comes back as a pyarrow table).
     Raises InputError for other objects, for column names that are repeated or no text, and for mixed columns.
     """
     if isinstance(frame, pl.LazyFrame):
@@ -53,11 +54,17 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     import narwhals.stable.v1 as nw  # not needed for files, and slow to load
 
     if nw.dependencies.is_pandas_dataframe(frame):
-        _check_names(list(frame.columns))
+        check_names(list(frame.columns))
         return pandas_to_polars(frame), PandasRestore(frame)
     if nw.dependencies.is_pyarrow_table(frame):
-        _check_names(list(frame.column_names))
+        check_names(list(frame.column_names))
         return arrow_to_polars(frame), ArrowRestore(frame)
+    if hasattr(frame, "__arrow_c_stream__"):  # a relation of DuckDB, a reader of ADBC, ...
+        import pyarrow as pa
+
+        table = pa.table(frame)
+        check_names(list(table.column_names))
+        return arrow_to_polars(table), ArrowRestore(table)
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
     hint = "give a pandas or polars DataFrame, a polars LazyFrame or a pyarrow Table"
     raise InputError(Problem("unknown-frame", f"objects of type {kind} are not tables that can be read", hint=hint))
@@ -105,7 +112,7 @@ def _check_polars(frame: pl.DataFrame) -> None:
         raise InputError(problems)
 
 
-def _check_names(names: Sequence[Any]) -> None:
+def check_names(names: Sequence[Any]) -> None:
     problems = []
     others = sum(not isinstance(name, str) for name in names)
     if others:

@@ -44,9 +44,18 @@ function Theme() {
     <span class="sr">Colours: </span>${{ system: "Auto", light: "Light", dark: "Dark" }[theme]}</button>`;
 }
 
+// Who is logged in, where there are users.
+function Account({ user }) {
+  const leave = async () => {
+    await fetch("/api/leave", { method: "POST", headers: { "X-Shoal": "1" }, credentials: "same-origin", redirect: "manual" });
+    location.href = "/login";
+  };
+  return user ? html`<span class="small muted">${user}</span><button class="button quiet small" onClick=${leave}>Log out</button>` : null;
+}
+
 function Steps({ number, current, state }) {
   return html`<nav class="steps" aria-label="Steps">${STEPS.map(({ step, title }, order) => html`
-    <a href="#/${number}/${step}" class=${state[step] ? "done" : ""} aria-current=${step === current ? "step" : undefined}>
+    <a href="#/${number}/${step}" aria-label=${title} class=${state[step] ? "done" : ""} aria-current=${step === current ? "step" : undefined}>
       <span class="dot" aria-hidden="true">${order + 1}</span><span class="word">${title}</span></a>`)}</nav>`;
 }
 
@@ -78,7 +87,7 @@ function Workbench({ number, step, run, catalogue }) {
         <span class="spring"></span>
         ${project && html`<button class="button quiet small" disabled=${!canUndo} onClick=${undo} title="Undo the last change of a setting (Ctrl+Z)">Undo</button>
           <button class="button quiet small" disabled=${!canRedo} onClick=${redo} title="Do it again (Ctrl+Shift+Z)">Redo</button>`}
-        <${Theme} /></div>
+        <${Theme} /><${Account} user=${catalogue.user} /></div>
       ${project && html`<${Steps} number=${number} current=${step} state=${state} />`}</header>
     <main tabindex="-1" id="content">
       ${problems && html`<${Problems} problems=${problems} />`}
@@ -101,7 +110,7 @@ function App() {
   if (!catalogue) return html`<main><${Busy}>Starting</${Busy}></main>`;
   if (where.number) return html`<a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.querySelector("main").focus(); }}>Skip to the content</a>
     <${Workbench} key=${where.number} ...${where} catalogue=${catalogue} />`;
-  return html`<header class="top"><div class="bar"><a class="brand" href="#/"><img src="/static/icon.svg" alt="" />Shoal</a><span class="spring"></span><${Theme} /></div></header>
+  return html`<header class="top"><div class="bar"><a class="brand" href="#/"><img src="/static/icon.svg" alt="" />Shoal</a><span class="spring"></span><${Theme} /><${Account} user=${catalogue.user} /></div></header>
     <main tabindex="-1"><${StartPage} catalogue=${catalogue} /></main>`;
 }
 

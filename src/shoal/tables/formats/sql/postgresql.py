@@ -65,11 +65,12 @@ class PostgresStore(Store):
         return self._fetch(f"SELECT {_selected(self.columns(table))} FROM {self._full(table)}")
 
     def read_query(self, query: str) -> tuple[pl.DataFrame, list[SqlColumn]]:
-        """The types come from an empty table made of the query, for this session only."""
+        """The types come from a view made of the query, for this session only; then nothing but reading is allowed."""
         with in_our_words(self.address):
             self._connection.rollback()
-            self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")  # a view is a change, if only for us
             self._execute(f"CREATE TEMPORARY VIEW shoal_query AS {query.strip().rstrip(';')}")
+            self._connection.commit()
+            self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         columns = [SqlColumn(row["name"], row["kind"]) for row in self._rows(_COLUMNS, "shoal_query")]
         return self._fetch(f"SELECT {_selected(columns)} FROM shoal_query"), columns
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from shoal.errors import InputError, Problem, ShoalError, did_you_mean
 from shoal.tables.formats.sql.address import Database, SqlAddress
 from shoal.tables.formats.sql.stores import STAGING, SqlColumn, Store, check_text, open_store
 
-_LONGEST_NAME = 63  # of a table in PostgreSQL
+_LONGEST_NAME = 63  # of a table in PostgreSQL, in bytes; what is longer is cut off without a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +71,11 @@ class SqlTarget:
             hint = "add ?table=schema.name"
             raise InputError(Problem("no-table", "the address of the output names no table", hint=hint))
         self.address, self.table = address, address.table
-        self.staged = (STAGING + self.table)[:_LONGEST_NAME]
+        self.staged = staging_name(self.table)
         self.notes: list[str] = []
+        if len(self.table.encode()) > _LONGEST_NAME:
+            message = f"the name of the output table has more than {_LONGEST_NAME} bytes"
+            raise InputError(Problem("bad-address", message, hint="choose a shorter one"))
         self._store: Store = open_store(address, to_write=True)
         self._is_staged = False
         try:
@@ -117,6 +121,14 @@ class SqlTarget:
                 self._store.drop(self.staged)
         with suppress(ShoalError):
             self._store.close()
+
+
+def staging_name(table: str) -> str:
+    """The name under which a table waits: the same in every run, and another one for every table."""
+    name = STAGING + table
+    if len(name.encode()) <= _LONGEST_NAME:
+        return name
+    return STAGING + hashlib.sha256(table.encode()).hexdigest()[:32]
 
 
 def _kinds(frame: pl.DataFrame, like: SqlTable | None, database: Database) -> Mapping[str, str]:

@@ -74,11 +74,11 @@ function Node({ node, path, editor }) {
     <div class="node ${isChosen ? "chosen" : ""} ${over === name ? "over" : ""}" draggable=${editor.byHand && path.length > 0 ? "true" : undefined} onDragStart=${(event) => drag(event, path)}
       onDragOver=${(event) => { if (editor.byHand && node.children) { event.preventDefault(); setOver(name); } }} onDragLeave=${() => setOver(null)} onDrop=${(event) => { event.preventDefault(); drop(path); }}>
       ${node.children ? html`<button class="fold" tabindex="-1" aria-label=${isOpen ? "Fold" : "Unfold"} onClick=${() => toggle(name)}>${isOpen ? "▾" : "▸"}</button>` : html`<span class="fold"></span>`}
-      ${editing === name ? html`<input type="text" class="label" aria-label="New name" ref=${(field) => field?.focus()} defaultValue=${node.label} value=${node.label}
-          onKeyDown=${(event) => { if (event.key === "Enter") event.target.blur(); if (event.key === "Escape") setEditing(null); }} onBlur=${(event) => { setEditing(null); if (event.target.value.trim() && event.target.value !== node.label) edit(trees.rename(editor.tree, path, event.target.value.trim())); }} />`
-        : html`<button class="label" tabindex=${editor.focused === name ? "0" : "-1"} onFocus=${() => editor.setFocused(name)} onKeyDown=${keys} onClick=${(event) => choose(path, event.ctrlKey || event.metaKey || event.shiftKey)} onDblClick=${() => editor.byHand && node.children && setEditing(name)}>${node.label}</button>`}
+      ${editing === name ? html`<input type="text" class="label" aria-label="New name" onFocus=${(event) => event.target.select()} ref=${(field) => field?.focus()} defaultValue=${node.label} value=${node.label}
+          onKeyDown=${(event) => { if (event.key === "Enter") { editor.back.current = name; event.target.blur(); } if (event.key === "Escape") { editor.back.current = name; setEditing(null); } }} onBlur=${(event) => { setEditing(null); if (event.target.value.trim() && event.target.value !== node.label) edit(trees.rename(editor.tree, path, event.target.value.trim())); }} />`
+        : html`<button class="label" ref=${(button) => { if (button && editor.back.current === name) { editor.back.current = null; button.focus(); } }} tabindex=${editor.focused === name ? "0" : "-1"} onFocus=${() => editor.setFocused(name)} onKeyDown=${keys} onClick=${(event) => choose(path, event.ctrlKey || event.metaKey || event.shiftKey)} onDblClick=${() => editor.byHand && node.children && setEditing(name)}>${node.label}</button>`}
       ${node.children ? html`<span class="count">${plural(trees.leaves(node), "value")}</span>` : editor.records.has(node.label) && html`<span class="count">${plural(editor.records.get(node.label), "record")}</span>`}</div>
-    ${shown.length > 0 && html`<ul class="tree" role="group">${shown.slice(0, most).map((child, place) => html`<${Node} key=${`${place}:${child.label}`} node=${child} path=${[...path, place]} editor=${editor} />`)}
+    ${shown.length > 0 && html`<ul class="tree" role="group">${shown.slice(0, most).map((child, place) => html`<${Node} key=${place} node=${child} path=${[...path, place]} editor=${editor} />`)}
       ${shown.length > most && html`<li><button class="button quiet small" onClick=${() => editor.more(name, most + 200)}>${count(shown.length - most)} more</button></li>`}</ul>`}
   </li>`;
 }
@@ -90,10 +90,10 @@ function TreeEditor({ tree, byHand, edit, uncovered, records }) {
   const [over, setOver] = useState(null);
   const [focused, setFocused] = useState("");
   const [most, setMost] = useState({});
-  const dragged = useRef(null);
+  const dragged = useRef(null), back = useRef(null); // where the keyboard goes back to after a new name
   const change = (after) => { setChosen([]); edit(after); };
   const editor = {
-    tree, byHand, open, chosen, editing, setEditing, over, setOver, most, focused, setFocused, records,
+    tree, byHand, open, chosen, editing, setEditing, over, setOver, most, focused, setFocused, records, back,
     more: (name, number) => setMost({ ...most, [name]: number }),
     toggle: (name) => { const next = new Set(open); if (!next.delete(name)) next.add(name); setOpen(next); },
     choose: (path, more) => setChosen(!more ? [path] : chosen.some((one) => trees.same(one, path)) ? chosen.filter((one) => !trees.same(one, path)) : [...chosen, path]),
@@ -165,7 +165,7 @@ function Editor({ number, column, store, catalogue, fitting }) {
   };
   const answer = shown.value;
   return html`<section class="card stack"><div class="head"><h2 class="name">${column}</h2><span class="muted small">${values.value ? plural(values.value.distinct, "different value") : ""}</span></div>
-    <div class="choice wrap" role="group" aria-label="How the hierarchy is made">${BUILDERS.map((one) => html`<button aria-pressed=${kind === one.name ? "true" : "false"} onClick=${() => pick(one.name)}>${one.title}</button>`)}</div>
+    <div class="choice wrap" role="group" aria-label="How the hierarchy is made">${BUILDERS.map((one) => html`<button disabled=${(one.name === "hand" || one.name === "order") && (!values.value || shown.busy)} aria-pressed=${kind === one.name ? "true" : "false"} onClick=${() => pick(one.name)}>${one.title}</button>`)}</div>
     ${fitting && kind === "none" && html`<div class="note">${fitting.needed ? "Suggested" : "Possible, not needed"}: <strong>${fitting.builder.builder}</strong>, ${fitting.why}. <button class="button small" onClick=${take}>Take it</button></div>`}
     <p class="muted small">${BUILDERS.find((one) => one.name === kind)?.text}</p>
     ${kind === "lines" ? html`<${Lines} number=${number} column=${column} taken=${set} />` : spec?.builder && html`<${Fields} spec=${spec} set=${set} catalogue=${catalogue} values=${known} />`}

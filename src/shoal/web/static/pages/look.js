@@ -31,7 +31,7 @@ function Groups({ number, run, group, setGroup }) {
   const { value, problems } = useLook(number, run, { at: "map" });
   if (problems) return html`<section class="card"><${Problems} problems=${problems} /></section>`;
   if (!value) return html`<section class="card"><${Busy}>Drawing the groups</${Busy}></section>`;
-  const tip = ([, , of, loss, row]) => `Record ${count(row)}, group ${count(of + 1)} of ${count(value.boxes[of].size)}, loss ${decimal(loss, 3)}\n${value.columns.map((name, place) => `${name}: ${value.boxes[of].cells[place] ?? "missing"}`).join("\n")}`;
+  const tip = ([, , of, loss, row]) => `Record ${count(row)}, group ${count(of + 1)} with ${count(value.boxes[of].size)} records, loss ${decimal(loss, 3)}\n${value.columns.map((name, place) => `${name}: ${value.boxes[of].cells[place] ?? "missing"}`).join("\n")}`;
   const sizes = Object.values(value.boxes).map((box) => box.size);
   return html`<section class="card stack"><${Figure} title="Groups" text=${`${value.drawn < value.records ? `${count(Object.keys(value.boxes).length)} of ${count(value.groups)} groups, taken at random. ` : ""}Near dots are alike in the original: the two directions in which the records differ most (${percent(value.explained, 0)} of all their differences), drawn apart where they crowd. Point at a dot to see the box of its group, click it to see the records.`}
       table=${{ head: ["Record", "Group", "Group size", "Loss"], rows: value.points.slice(0, 100).map(([, , of, loss, row]) => [count(row), count(of + 1), count(value.boxes[of].size), decimal(loss, 3)]), numbers: [0, 1, 2, 3] }}>
@@ -44,7 +44,7 @@ function Distribution({ number, run, columns }) {
   const [column, setColumn] = useState(columns[0]);
   const { value, problems } = useLook(number, run, { at: "distribution", column }, [column]);
   const side = html`<label class="row small">Column <select value=${column} onChange=${(event) => setColumn(event.target.value)}>${columns.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>`;
-  const shown = value && value.labels.length > 14 ? value.labels.map((label, place) => place).sort((a, b) => value.before[b] - value.before[a]).slice(0, 14).sort((a, b) => a - b) : value?.labels.map((label, place) => place);
+  const shown = value && value.labels.length > 10 ? value.labels.map((label, place) => place).sort((a, b) => value.before[b] - value.before[a]).slice(0, 10).sort((a, b) => a - b) : value?.labels.map((label, place) => place);
   return html`<section class="card stack"><div class="row">${side}</div><${Problems} problems=${problems} />${!value && !problems && html`<${Busy}>Counting</${Busy}>`}
     ${value && html`<${Figure} title=${`Distribution of ${column}`} legend=${[["f0", "original"], ["f1", "as the release tells it"]]} text=${shown.length < value.labels.length ? `The ${shown.length} commonest of ${value.labels.length}.` : "Ranges and groups are shared out over the values that they stand for."}
       table=${{ head: ["Values", "Original", "Release"], rows: value.labels.map((label, place) => [label, count(value.before[place]), count(value.after[place])]), numbers: [1, 2] }}>

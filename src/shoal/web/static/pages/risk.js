@@ -12,7 +12,8 @@ function Attackers({ risk }) {
     ["Prosecutor, at worst", "knows that a person is in the table", percent(risk.before.highest), percent(risk.after.highest)],
     ["Prosecutor, on average", "the same, for anybody", percent(risk.before.average), percent(risk.after.average)],
     ["Marketer", "links the whole table and counts hits", percent(risk.before.average), percent(risk.after.average)],
-    ["Journalist", "does not know who is in the table", risk.journalist ? percent(risk.journalist.before?.highest) : "needs a population", risk.journalist ? percent(risk.journalist.after?.highest ?? risk.journalist.highest) : "at most the prosecutor's"],
+    ["Journalist, at worst", "does not know who is in the table", "", risk.journalist ? percent(risk.journalist.highest) : "at most the prosecutor's (a population tells more)"],
+    ...(risk.journalist ? [["Journalist, on average", "the same, for anybody", "", percent(risk.journalist.average)]] : []),
   ];
   return html`<section class="card"><h2>Three attackers</h2><p>The chance to find the record of a person by the quasi-identifying columns.</p><${Table} head=${["Attacker", "Who", "Original", "Release"]} numbers=${[2, 3]} rows=${rows} /></section>`;
 }
@@ -30,6 +31,7 @@ function Attacks({ attack }) {
     ${inference && inference.success > inference.baseline * 2 && html`<p class="note warn gap">${inference.column} is guessed better than chance. k-anonymity does not hide what members of a group share: a model on ${inference.column} does. Models are chosen in Requirement.</p>`}</section>`;
 }
 
+const ATTACKS = { F: "A person of both tables, looked for in the earlier release (F)", C: "A person of both tables, looked for in this release (C)", B: "A newcomer, looked for in this release (B)" };
 const SETTINGS = { same: "of the same people", growing: "of these people before newcomers came", moving: "of people who come and leave" };
 
 function Together({ store, run, done }) {
@@ -59,7 +61,7 @@ function Together({ store, run, done }) {
       ${earlier.startsWith("file:") && html`<label class="field"><span>It is</span><select value=${setting} onChange=${(event) => check(earlier, event.target.value)}>${Object.entries(SETTINGS).map(([name, words]) => html`<option value=${name}>${words}</option>`)}</select></label>`}</div>
     ${state.busy && html`<${Busy}>Looking at both</${Busy}>`}<${Problems} problems=${state.problems} />
     ${state.value && html`<div class="note ${state.value.passed ? "good" : "bad"}">${state.value.passed ? `Together they still hide everybody among ${state.value.k}.` : `Together they do NOT hide everybody among ${state.value.k}. Publish one of them only.`}</div>
-      <${Table} head=${["Attack", "Result", "Fewest candidates", "Persons below k"]} numbers=${[2, 3]} rows=${state.value.checks.map((one) => [one.attack, one.passed ? "holds" : "fails", count(one.smallest_anonymity), count(one.persons_below)])} />`}</div><//>`;
+      <${Table} head=${["Attack", "Result", "Fewest candidates", "Persons below k"]} numbers=${[2, 3]} rows=${state.value.checks.map((one) => [ATTACKS[one.attack] ?? one.attack, one.passed ? "holds" : "fails", count(one.smallest_anonymity), count(one.persons_below)])} />`}</div><//>`;
 }
 
 function Drivers({ combinations }) {

@@ -42,15 +42,15 @@ function Active({ run, number }) {
 function RunList({ runs, number, chosen, choose, compared, compare }) {
   const rename = (run, name) => put(`/api/projects/${number}/runs/${run.number}`, { name });
   const drop = (run) => confirm(`Delete ${run.name} and its files?${run.given_out ? " It was given out: later releases can then not be looked at together with it." : ""}`) && remove(`/api/projects/${number}/runs/${run.number}`);
-  return html`<div class="scroll"><table><caption class="sr">Runs</caption><thead><tr><th scope="col"><span class="sr">Compare</span></th><th scope="col">Name</th><th scope="col">State</th><th scope="col">Algorithm</th><th scope="col" class="number">k</th><th scope="col">Models</th>
-      <th scope="col" class="number">Loss</th><th scope="col" class="number">Above best at most</th><th scope="col" class="number">Highest risk</th><th scope="col" class="number">Seconds</th><th><span class="sr">Actions</span></th></tr></thead>
+  return html`<div class="scroll"><table><caption class="sr">Runs</caption><thead><tr><th scope="col"><span class="sr">Compare</span></th><th scope="col">Name</th><th scope="col">State</th><th scope="col">Algorithm</th><th scope="col" class="number">k</th><th scope="col" class="wide-only">Models</th>
+      <th scope="col" class="number">Loss</th><th scope="col" class="number wide-only">Above best at most</th><th scope="col" class="number">Highest risk</th><th scope="col" class="number wide-only">Seconds</th><th><span class="sr">Actions</span></th></tr></thead>
     <tbody>${[...runs].reverse().map((run) => html`<tr class=${run.number === chosen ? "chosen" : ""}>
       <td>${run.state === "done" && html`<input type="checkbox" aria-label=${`Compare ${run.name}`} title="Compare" checked=${compared.includes(run.number)} disabled=${!compared.includes(run.number) && compared.length >= MOST_COMPARED}
         onChange=${(event) => compare(event.target.checked ? [...compared, run.number] : compared.filter((one) => one !== run.number))} />`}</td>
       <td><${TextField} value=${run.name} change=${(name) => rename(run, name)} label=${`Name of ${run.name}`} size="14" /></td><td><${State} run=${run} /></td><td>${run.algorithm}</td><td class="number">${run.k ?? "–"}</td>
-      <td class="small">${run.models?.length ? run.models.join(", ") : "–"}</td><td class="number">${decimal(run.loss)}</td><td class="number">${run.above_best == null ? "–" : percent(run.above_best, 0)}</td>
-      <td class="number">${percent(run.highest_risk)}</td><td class="number">${decimal(run.seconds, 1)}</td>
-      <td class="number"><span class="row">${run.state === "done" && html`<a class="button small" href="#/${number}/look/${run.number}">Look</a><a class="button small" href="#/${number}/publish/${run.number}">Publish</a>`}
+      <td class="small wide-only">${run.models?.length ? run.models.join(", ") : "–"}</td><td class="number">${decimal(run.loss)}</td><td class="number wide-only">${run.above_best == null ? "–" : percent(run.above_best, 0)}</td>
+      <td class="number">${percent(run.highest_risk)}</td><td class="number wide-only">${decimal(run.seconds, 1)}</td>
+      <td class="number"><span class="row actions">${run.state === "done" && html`<a class="button small" href="#/${number}/look/${run.number}">Look</a><a class="button small" href="#/${number}/publish/${run.number}">Publish</a>`}
         <button class="button quiet small" onClick=${() => choose(run.number === chosen ? null : run.number)} aria-expanded=${run.number === chosen ? "true" : "false"}>Details</button>
         <button class="button quiet small danger" onClick=${() => drop(run)} aria-label=${`Delete ${run.name}`}>Delete</button></span></td></tr>`)}</tbody></table></div>`;
 }

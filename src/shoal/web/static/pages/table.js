@@ -27,7 +27,7 @@ function Suggestion({ column, role, setRole }) {
 
 function ColumnList({ overview, settings, setRole, setScale }) {
   return html`<div class="scroll"><table><caption class="sr">Columns of the table</caption><thead><tr><th scope="col">Column</th><th scope="col">Distribution</th><th scope="col">Scale</th>
-      <th scope="col" class="number">Values</th><th scope="col" class="number">Missing</th><th scope="col">Role</th><th scope="col">Suggested</th></tr></thead>
+      <th scope="col" class="number">Values</th><th scope="col" class="number">Missing</th><th scope="col">Role</th><th scope="col" class="wide-only">Suggested</th></tr></thead>
     <tbody>${overview.columns.map((column) => html`<tr>
       <td class="name"><span class="row"><span class="spot ${settings.roles[column.name]}"></span><strong>${column.name}</strong></span></td>
       <td><${Tiny} picture=${column.picture} name=${column.name} /></td>
@@ -35,8 +35,9 @@ function ColumnList({ overview, settings, setRole, setScale }) {
         <option value="">${column.scale}</option>${SCALES.filter((scale) => scale !== column.scale).map((scale) => html`<option value=${scale}>${scale}</option>`)}</select></td>
       <td class="number">${count(column.distinct)}</td><td class="number">${column.missing ? count(column.missing) : "–"}</td>
       <td><select aria-label=${`Role of ${column.name}`} value=${settings.roles[column.name] ?? ""} onChange=${(event) => setRole(column.name, event.target.value)}>
-        ${ROLES.map(({ role, title }) => html`<option value=${role}>${title}</option>`)}</select></td>
-      <td class="small muted"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /></td>
+        ${ROLES.map(({ role, title }) => html`<option value=${role}>${title}</option>`)}</select>
+        <div class="narrow-only small muted"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /></div></td>
+      <td class="small muted wide-only"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /></td>
     </tr>`)}</tbody></table></div>`;
 }
 

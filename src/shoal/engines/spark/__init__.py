@@ -1,0 +1,1 @@
+"""Tables that a cluster holds: Spark counts and deals out, the clustering and the check are ours."""
