@@ -15,6 +15,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(Path(scratch), folder / "hierarchies")
         sizes = [int(size) for size in options.waves.split(",") if size]
-        for row in (*bench.waves(adult, sizes), *(bench.large(adult, options.large) if options.large else ())):
+        large = bench.large(adult, options.large) if options.large else iter(())
+        for row in chain(bench.waves(adult, sizes), large):
             rows.append(row)
             print(json.dumps(row), file=sys.stderr, flush=True)
             save_results(file, rows=rows)

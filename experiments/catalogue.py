@@ -44,6 +44,7 @@ class Experiment:
         return self.name.replace("-", "_")
 
 
+RULES = "(solid: the paper's split rule, dashed: ours)"
 _QUALITY = {"f_measure": "Overall F-measure", "match_point": "Match point"}
 
 EXPERIMENTS = (
@@ -99,12 +100,12 @@ EXPERIMENTS = (
         "Adult and CRX",
         {
             **{
-                f"tdr_{name}_{table}": f"{words} on {title} against h, by number of clusters and clusterer"
+                f"tdr_{name}_{table}": f"{words} on {title} against h, by number of clusters and clusterer {RULES}"
                 for name, words in _QUALITY.items()
                 for table, title in (("adult", "Adult"), ("crx", "CRX"))
             },
-            "tdr_size": "F-measure against the number of attributes in the QID, 6 clusters, mean over h = 5 to 100",
-            "tdr_multi": "Several QIDs against one QID of their union, mean F-measure of 30 random requirements",
+            "tdr_size": f"F-measure against the size of the QID, 6 clusters, mean over h = 5 to 100 {RULES}",
+            "tdr_multi": f"Several QIDs against their union, mean F-measure of 30 random requirements {RULES}",
             "tdr_scale": "Time of masking against the number of records, h = 50",
         },
     ),

@@ -65,7 +65,7 @@ def lines_chart(
         encoding["strokeDash"] = {
             "field": dash,
             "type": "nominal",
-            "legend": {**legend(), "symbolType": "stroke", "symbolStrokeColor": "#444"},
+            "legend": None,  # told in the caption
             "scale": {"domain": ways, "range": [[1, 0], [5, 3]][: len(ways)]},
         }
     plot = {

@@ -30,7 +30,7 @@ NAVIGATION: list[tuple[str, list[str]]] = [
     ),
     ("Coming from elsewhere", ["from_arx.md", "from_sdcmicro.md"]),
     ("Concepts", ["concepts.md", "models.md", "metrics.md", "recodings.md", "evaluation.md", "flagship.md"]),
-    ("Limits", ["lower_bound.md", "limitations.md"]),
+    ("Limits", ["lower_bound.md", "limitations.md", "reliability.md"]),
     ("Reference", ["reference/*.md"]),
     ("Behind it", ["architecture.md", "scaling.md", "papers.md", "papers/*.md", "changelog.md"]),
 ]

@@ -141,7 +141,7 @@ def test_cluster_release(shoal, people: Path, tmp_path: Path) -> None:
     assert {"contingency.png", "contingency.svg", "quality-against-h.png", "quality-against-h.svg"} <= names
     details = json.loads((tmp_path / "details.json").read_text())
     assert {"taxonomies", "cut", "steps", "comparison", "verification", "sweep"} <= set(details)
-    assert "Other thresholds" in (tmp_path / "page.html").read_text()
+    assert "Other settings" in (tmp_path / "page.html").read_text()
     assert (tmp_path / "out.csv").read_text().splitlines()[0].endswith(",cluster")
     bad = shoal("cluster-release", people, "--keep-rest", "-o", "o.csv", "--quasi", "age", "--sweep", "5,x", "--json")
     assert (bad.code, bad.reasons) == (2, {"bad-option"})

@@ -1,12 +1,13 @@
 """The cut in words: the released values of every attribute, and the intervals that were grown for numbers.
 
 Intervals can be written as in the TDR paper, `[1-37)`: the left end belongs to it, the right end is where the next
-interval begins. The usual form, `[30, 35]`, names the smallest and largest value inside.
+interval begins. Rounded dates and numbers, whose ends are those of their units, keep the usual form. The
+usual form, `[30, 35]`, names the smallest and largest value inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -31,7 +32,7 @@ def with_half_open_intervals(
         return clustering
     labels = dict(clustering.boxes.labels)
     for number, book in enumerate(codebook.columns):
-        if book.kind is Kind.INTERVAL and book.scale is not Scale.ORDERED:
+        if book.kind is Kind.INTERVAL and book.scale is not Scale.ORDERED and book.ends is None:
             low, high = clustering.boxes.low[number], clustering.boxes.high[number]
             texts = half_open_texts(book, low, high, (ranges or {}).get(book.name))
             labels[book.name] = cast("tuple[str, ...]", tuple(texts))  # None, a missing value, becomes an empty cell
@@ -91,10 +92,36 @@ def grown_taxonomies(
     for name, nodes in clustering.details.get("taxonomies", {}).items():
         book = codebook[name]
         low, high = (np.array([node[end] for node in nodes], dtype=np.int32) for end in ("low", "high"))
-        if interval_text == "half-open" and book.scale is not Scale.ORDERED:
+        if interval_text == "half-open" and book.scale is not Scale.ORDERED and book.ends is None:
             texts = half_open_texts(book, low, high, (ranges or {}).get(name))
         else:
             cells = interval_cells(book, low, high)
             texts = cells.values.cast(pl.String).gather(cells.cell_of_box).to_list()
         grown[name] = [{**node, "value": text} for node, text in zip(nodes, texts, strict=True)]
     return grown
+
+
+def told_taxonomy(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Grown intervals as they may be published: in order, parents first, and without the ranks of their ends, which
+    would tell how many different values the raw table has inside."""
+    ordered = sorted(nodes, key=lambda node: (node["low"], -node["high"]))
+    number = {node["node"]: place for place, node in enumerate(ordered)}
+    return [
+        {
+            "node": number[node["node"]],
+            "parent": None if node["parent"] is None else number[node["parent"]],
+            "records": node["records"],
+            "value": node["value"],
+        }
+        for node in ordered
+    ]
+
+
+def told_paths(paths: Sequence[Sequence[str]], released: Collection[str]) -> list[list[str]]:
+    """A given taxonomy from the released values upwards: values below them may be known from the raw table alone."""
+    found: dict[tuple[str, ...], None] = {}
+    for path in paths:
+        place = next((place for place, label in enumerate(path) if label in released), None)
+        if place is not None:
+            found[tuple(path[place:])] = None
+    return [list(path) for path in found]

@@ -55,17 +55,17 @@ def cluster_charts(content: Dict) -> dict[str, dict[str, Any]]:
 def sweep_records(content: Dict) -> list[dict[str, Any]]:
     series = (("f_measure", "overall F-measure"), ("match_point", "match point"))
     return [
-        {"h": row["h"], "value": row[name], "series": ", ".join([title, *_swept_settings(row)])}
+        {"h": row["h"], "value": row[name], "series": title, "panel": _panel(row), "mode": row.get("mode", "")}
         for row in content.get("sweep", ())
         if "error" not in row
         for name, title in series
     ]
 
 
-def _swept_settings(row: Dict) -> list[str]:
-    """What else is swept besides the threshold, in words."""
+def _panel(row: Dict) -> str:
+    """Number of clusters and clusterer, in words, if they are swept."""
     clusters = [f"{row['clusters']} clusters"] if "clusters" in row else []
-    return [*clusters, *(str(row[name]) for name in ("clusterer", "mode") if name in row)]
+    return ", ".join([*clusters, *([str(row["clusterer"])] if "clusterer" in row else [])])
 
 
 def grown(content: Dict) -> dict[str, list[dict[str, Any]]]:
@@ -109,24 +109,37 @@ def _sweep(page: Page, content: Dict) -> str:
     swept = content.get("sweep")
     if not swept:
         return ""
+    others = [name for name in ("mode", "clusterer", "clusters") if any(name in row for row in swept)]
+    shown = MEASURES[: 2 if others else 3]
     rows = []
     for row in swept:
-        settings = [count(row["h"]), ", ".join(_swept_settings(row))]
+        settings = [*(str(row.get(name, "")) for name in others), count(row["h"])]
         if "error" in row:
-            rows.append([*settings, "not possible", "", ""])
+            rows.append([*settings, "not possible", *[""] * (len(shown) - 1)])
         else:
-            rows.append([*settings, *(f"{row[name]:.4f}" for name, _, _ in MEASURES[:3])])
+            rows.append([*settings, *(f"{row[name]:.4f}" for name, _, _ in shown)])
     records = sweep_records(content)
     parts = []
     if records:
         spec = quality_against_h(records, "agreement with the raw clusters")
-        parts.append(page.chart(spec, "Agreement of raw and released clusters over the threshold h; 1 is full."))
-    parts.append(table(["h", "settings", *(title for _, title, _ in MEASURES[:3])], rows, (2, 3, 4)))
+        parts.append(
+            page.chart(
+                spec,
+                "Agreement of raw and released clusters over the threshold h; 1 is full." + _kinds_of_lines(records),
+            )
+        )
+    header = [*others, "h", *(title for _, title, _ in shown)]
+    parts.append(table(header, rows, range(len(others), len(header))))
     intro = (
-        "The same table masked in other settings: what a larger h, records that every group has at least, costs "
-        "in clusters. These tables were not released."
+        "The same table masked in other settings; h is the number of records that every group has at least. What "
+        "they keep of the clusters; these tables were not released."
     )
-    return section("Other thresholds", intro, *parts)
+    return section("Other settings", intro, *parts)
+
+
+def _kinds_of_lines(records: list[dict[str, Any]]) -> str:
+    modes = list(dict.fromkeys(record["mode"] for record in records if record["mode"]))
+    return f" Solid: mode {modes[0]}, dashed: {modes[1]}." if len(modes) == 2 else ""
 
 
 def _checks(content: Dict) -> str:

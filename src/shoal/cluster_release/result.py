@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.cluster_release.cut import told_paths, told_taxonomy
 from shoal.cluster_release.report import cluster_charts, cluster_report
 from shoal.evaluation.usefulness.clustering.agreement import ClusterComparison
 from shoal.evaluation.usefulness.clustering.clusterers import Labels
 from shoal.pipeline.result import Result
 from shoal.reports.charts.draw import save_pictures
 from shoal.verification.result import Verification
+
+TOLD_OF_STEPS = ("attribute", "refinement", "records", "gain", "anonymity_loss", "privacy_loss", "igpl", "score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +78,17 @@ class ClusterRelease:
         return self.result.save(folder, format)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the tables and labels, ready for JSON."""
+        """Everything but the tables and labels, ready for JSON: it may go with the release, and tells no more of the
+        raw values than that does."""
         return {
             "comparison": self.comparison.as_dict(),
             "cut": dict(self.cut),
-            "taxonomies": dict(self.taxonomies),
-            "hierarchies": {name: [list(path) for path in paths] for name, paths in self.hierarchies.items()},
-            "steps": [dict(step) for step in self.steps],
+            "taxonomies": {name: told_taxonomy(nodes) for name, nodes in self.taxonomies.items()},
+            "hierarchies": {
+                name: told_paths(paths, {str(one["value"]) for one in self.cut.get(name, ())})
+                for name, paths in self.hierarchies.items()
+            },
+            "steps": [{name: step[name] for name in TOLD_OF_STEPS if name in step} for step in self.steps],
             "qids": list(self.details.get("qids", [])),
             "mode": self.details.get("mode"),
             "classes": int(self.groups.max()) + 1,

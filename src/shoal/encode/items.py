@@ -53,6 +53,7 @@ class SearchProblem:
     size_price: float = 0.0  # what a record costs for each record of its group
     safety: Safety | None = None  # the rules of models besides k-anonymity; every item is then one record
     item_record: LongArray | None = None  # (items,) the record of each item, where there are such rules
+    item_price: FloatArray | None = None  # (items,) what each record of an item has to lose, by a lower bound
 
     @property
     def items(self) -> int:

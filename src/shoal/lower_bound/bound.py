@@ -26,7 +26,7 @@ from shoal.encode.blocked_rows import blocked_rows
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.items import SearchProblem, make_problem
 from shoal.kernels.nearest_records import BlockedRows, fill_blocks, nearest_records
-from shoal.lower_bound.prices import RecordPrices, record_prices
+from shoal.lower_bound.prices import PriceGuide, RecordPrices, Tell, record_prices
 from shoal.lower_bound.smallest_boxes import smallest_boxes
 
 EXACT_ROWS = 60_000
@@ -74,12 +74,13 @@ def lower_bound(
     exact_rows: int = EXACT_ROWS,
     sample: int = SAMPLE,
     effort: float = 1.0,
+    tell: Tell | None = None,
 ) -> LowerBound:
     """No partition of the table into groups of at least k records has a lower GCP (with attribute weights).
 
     With `suppression` this also holds if any records are left out of the groups and lose everything. `problem` is the
     table as the search sees it, if the caller has that already. `effort` is that for prices: 1 is the
-    default, 0 is none.
+    default, 0 is none. `tell` is told of prices that can guide a search, once and early, if there are any.
     """
     context = context or Context()
     if k < 2 or table.rows < 2:
@@ -94,11 +95,9 @@ def lower_bound(
         ceiling = float(table.attribute_weights.sum()) if suppression else np.inf  # nothing costs more than suppression
         boxes = smallest_boxes(table, k, context)
         context.report_bound(_mean(table, boxes, table.weights, ceiling))
+        prices = record_prices(table, k, context, boxes, ceiling, effort, tell=tell) if effort > 0 else None
         per_record = _credits(rows, block_of, boxes[order], k, context)
-        value = _mean(table, per_record, rows.weights, ceiling)
-        context.report_bound(value)
-        method = "smallest boxes with shared slack"
-        prices = record_prices(table, k, context, boxes, ceiling, effort) if effort > 0 else None
+        value, method = _mean(table, per_record, rows.weights, ceiling), "smallest boxes with shared slack"
         if prices is not None:
             priced = float((prices.of_row * table.weights).sum()) / (table.records * table.width) - _ROUNDING
             value, method = max((value, method), (priced, "prices of records"))
@@ -108,6 +107,18 @@ def lower_bound(
         if certain is not None:
             return certain
     return _sampled(table, rows, block_of, k, context, sample)
+
+
+def price_guide(table: EncodedTable, k: int, context: Context, suppression: bool, effort: float) -> PriceGuide | None:
+    """The prices that `lower_bound` tells a search, without the bound; None where it would not tell any."""
+    too_few = table.records < 2 * k and not suppression
+    if k < 2 or table.rows < 2 or too_few or table.rows > EXACT_ROWS:
+        return None
+    ceiling = float(table.attribute_weights.sum()) if suppression else np.inf
+    told: list[PriceGuide] = []
+    start = smallest_boxes(table, k, context)
+    record_prices(table, k, context, start, ceiling, effort, tell=told.append, only_tell=True)
+    return told[0] if told else None
 
 
 def _certain(table: EncodedTable, k: int, context: Context, suppression: bool, effort: float) -> LowerBound | None:

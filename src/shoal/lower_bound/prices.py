@@ -5,12 +5,16 @@ box, then the sum of all prices is a lower bound (docs/lower_bound.md has the pr
 solver: raise all by the same, cut where a box is exceeded, and again with smaller raises. Most cuts are made over a
 list of boxes that were exceeded before; only prices right after a full sweep over all boxes count.
 
+Those who search for groups need not wait for the last prices: early on, right after a full sweep, prices are told to
+them together with the boxes that bind (`PriceGuide`), which are many then.
+
 Effort counts steps: the raises shrink with the steps made, so the ascent ends well whatever a sweep takes. Boxes are
 looked at in parallel, but prices are cut in a fixed order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +28,7 @@ from shoal.lower_bound.ladders import Rung, kept_rungs, lay_out, make_ladders, w
 
 _LARGEST, _SMALLEST = 0.5, 0.005  # raises, as parts of the mean price at the start
 _SHORT = 6  # the first rounds are short and each ends with a full sweep, as the list is not good yet
+_TOLD = 0.5  # of the ascent: from here on prices are good enough for a search; later fewer boxes are on the list
 _PIECES = 16
 WORK = 30_000_000  # rows times choices of rungs, at the most
 _PIECE_ENTRIES = 8_000_000  # rows of classes that are made at a time, about
@@ -38,6 +43,18 @@ class RecordPrices:
 
     of_row: FloatArray
     rungs: dict[str, list[int]]  # of the ladders, by attribute: which boxes they hold in
+
+
+@dataclass(frozen=True)
+class PriceGuide:
+    """Prices on the way up, feasible, and the boxes that stopped them: where a search may look for groups."""
+
+    prices: FloatArray  # (rows,)
+    family: Family
+    windows: NDArray[np.int64]  # (windows, 3) class, first and last entry
+
+
+Tell = Callable[[PriceGuide], None]
 
 
 @dataclass(frozen=True)
@@ -82,20 +99,30 @@ def record_prices(
     ceiling: float | FloatArray = np.inf,
     effort: float = 1.0,
     work: int = WORK,
+    tell: Tell | None = None,
+    only_tell: bool = False,
 ) -> RecordPrices:
-    """Prices of which none is above its `ceiling`; `start` is where to begin, any numbers.
+    """Prices of which none is above its `ceiling`; `start` is where to begin, any numbers. `tell` is called once;
+    with `only_tell` the prices that are told are the answer.
 
     Boxes that prices below their ceilings cannot exceed are not kept: low ceilings save memory and time.
     """
     ladders = make_ladders(table, max(1, work // table.rows))
     ceilings = np.broadcast_to(np.asarray(ceiling, dtype=np.float64), (table.rows,))
     family = make_family(table, k, context, ladders, window_attribute(table), ceilings)
-    found = _ascend(family, table, context, start, ceilings, make_ascent(effort, k))
+    found = _ascend(family, table, context, start, ceilings, make_ascent(effort, k), tell, only_tell)
     return RecordPrices(found, kept_rungs(table, ladders))
 
 
 def _ascend(
-    family: Family, table: EncodedTable, context: Context, start: FloatArray, ceiling: FloatArray, ascent: Ascent
+    family: Family,
+    table: EncodedTable,
+    context: Context,
+    start: FloatArray,
+    ceiling: FloatArray,
+    ascent: Ascent,
+    tell: Tell | None = None,
+    only_tell: bool = False,
 ) -> FloatArray:
     """Raise and cut, round after round; the best prices that were seen right after a full sweep."""
     state = _State(
@@ -117,6 +144,10 @@ def _ascend(
                 return best
             if state.prices @ table.weights > best @ table.weights:
                 best = state.prices.copy()
+            if tell is not None and (ending or (done >= _TOLD and number > _SHORT)):
+                tell(PriceGuide(state.prices.copy(), family, state.listed.copy()))
+                tell = None
+                ending |= only_tell
         if ending:
             return best
         number += 1

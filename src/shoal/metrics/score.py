@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.metrics.base import Settings, metrics
-from shoal.released.domain import CountArray, Domain, text_codes
+from shoal.released.domain import CodeArray, CountArray, Domain, text_codes
 from shoal.released.reading import ReadTable, read_release
 
 
@@ -76,12 +76,7 @@ def score_table(
     beta: float = 1.0,
 ) -> Scores:
     """The same for a release that is already read. `beta` is the exponent of the height weights."""
-    labels = None
-    if class_column is not None:
-        if class_column not in release.columns:
-            hint = did_you_mean(class_column, release.columns)
-            raise InputError(Problem("unknown-column", "the release has no such class column", class_column, hint))
-        labels = text_codes(release[class_column])[1]
+    labels = None if class_column is None else _labels(release, class_column)
     settings = Settings(k, dict(weights or {}), labels, beta)
     totals: dict[str, float] = {}
     parts: dict[str, Mapping[str, float]] = {}
@@ -104,3 +99,11 @@ def score_table(
         largest_class=int(table.class_sizes.max()),
         aligned=table.aligned,
     )
+
+
+def _labels(release: pl.DataFrame, class_column: str) -> CodeArray:
+    """(rows,) the code of every record's class label."""
+    if class_column not in release.columns:
+        hint = did_you_mean(class_column, release.columns)
+        raise InputError(Problem("unknown-column", "the release has no such class column", class_column, hint))
+    return text_codes(release[class_column])[1]

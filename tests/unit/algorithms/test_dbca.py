@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.algorithms.base import Context
-from shoal.algorithms.dbca.dbca import Dbca, DbcaCm, neighbour_reach, prioritized
+from shoal.algorithms.dbca.dbca import Dbca, DbcaCm, neighbour_distances, prioritized
 from shoal.algorithms.kaca.blocks import block_order
 from shoal.algorithms.kaca.distance import make_ladders
 from shoal.encode.encoded_table import EncodedTable
@@ -53,7 +53,7 @@ def test_reach_is_the_mean_distance_to_the_k_nearest(seed: int, k: int) -> None:
     codes = ladders.flat_codes(table.codes)
     order, bounds = block_order(ladders, codes, 8)
     found = np.empty(table.rows)
-    found[order] = neighbour_reach(
+    found[order] = neighbour_distances(
         ladders, np.ascontiguousarray(codes[order]), table.weights[order], bounds, k, Context()
     )
     distances = record_distances(table)

@@ -196,7 +196,7 @@ def test_charts_and_page_of_a_release(people, tmp_path):
     assert all(file.stat().st_size > 1000 for file in files)
     page = found.report()
     assert "<b>years" not in page
-    for words in ("Other thresholds", "The cut", "Grown intervals", "Refinements", "What was checked"):
+    for words in ("Other settings", "The cut", "Grown intervals", "Refinements", "What was checked"):
         assert words in page
 
 
@@ -273,3 +273,20 @@ def test_a_model_cannot_look_at_a_quasi_identifier(people):
         ("town", "two-roles"),
         ("nobody", "unknown-column"),
     }
+
+
+def test_what_may_go_with_a_release_tells_no_values_that_ranges_hid(people):
+    """Ranks of range ends would tell how many values are inside, and paths of a built hierarchy each of them."""
+    table = people.with_columns(pl.Series("zip", [f"{10_000 + 7 * number % 900}" for number in range(people.height)]))
+    found = publish_for_clustering(
+        table, quasi=["age", "zip"], clusters=2, h=20, drop_rest=True, hierarchies={"zip": {"builder": "prefix"}}
+    )
+    told = found.as_dict()
+    assert {name for nodes in told["taxonomies"].values() for node in nodes for name in node} == {
+        *("node", "parent", "records", "value")
+    }
+    assert not {"low", "high", "node"} & {name for step in told["steps"] for name in step}
+    released = set(found.release["zip"].to_list())
+    assert {path[0] for path in told["hierarchies"]["zip"]} == released
+    text = json.dumps(told)
+    assert not any(f'"{value}"' in text for value in set(table["zip"].to_list()) - released)

@@ -16,6 +16,7 @@ from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import DistinctLDiversity
 from shoal.models.t_closeness import TCloseness
+from shoal.safe_groups.capped import impossible_with_caps
 from shoal.testing.partitions import partitions
 from shoal.testing.random_tables import random_table
 from shoal.testing.tables import encode_simple
@@ -145,3 +146,24 @@ def _loss(table: EncodedTable, groups: list[int]) -> float | None:
         positions = [float(number.positions[ages[record]]) for record in members]
         total += len(members) * (float(tree.level_cost[level, zips[members[0]]]) + max(positions) - min(positions))
     return total
+
+
+@pytest.mark.parametrize("model", [DistinctLDiversity(2, "label"), TCloseness(0.35, "label", "equal"), KAnonymity(9)])
+def test_what_a_run_would_refuse_is_told_before(model: Model) -> None:
+    requirement = Requirement.of([KAnonymity(4), model])
+    told = []
+    for seed in range(12):
+        table = random_table(seed, 150, attributes=3, values=5)
+        table = capped(table, a0=seed % 2, a1=0 if seed % 3 else 1)
+        if not any(attribute.capped for attribute in table.attributes):
+            continue
+        before = impossible_with_caps(requirement, table, 0.05 * (seed % 4))
+        try:
+            cluster_table(table, requirement, make_algorithm("mondrian"), Context(), 0.05 * (seed % 4))
+            refused = []
+        except RequirementError as error:
+            refused = list(error.problems)
+        assert before == refused
+        told.append(bool(before))
+    assert any(told)
+    assert not all(told)

@@ -44,17 +44,14 @@ from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.bisection.kernels.cb import CENTRES, INCREASE, TOTAL, bisect_groups, deal_round_robin
 from shoal.algorithms.bisection.kernels.split_score import TINY
 from shoal.algorithms.bisection.kernels.split_work import Diversity, make_work
+from shoal.algorithms.bisection.repeated_splits import Node, split_all
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
 from shoal.errors import Problem, RequirementError
 from shoal.models.base import Requirement
 from shoal.models.rules import HistogramRule, RuleKind
 
-PIECES = 16  # groups larger than this part of the table are split one level at a time
-
 JOINS = {"increase": INCREASE, "groups": INCREASE, "total": TOTAL, "centres": CENTRES}
-
-Node = tuple[int, int, np.uint64]  # first record, one past the last, seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +100,7 @@ class Cb(Algorithm):
             first = bisect_groups(geometry, codes, order, begin, end, seed, *how)
             return [(begin, begin + first, seeds[0]), (begin + first, end, seeds[1])] if first else []
 
-        waiting: list[Node] = [(0, records, np.uint64(context.random().integers(2**63)))]
-        small: list[Node] = []
-        while waiting:
-            large = [node for node in waiting if node[1] - node[0] > records // PIECES]
-            small += [node for node in waiting if node[1] - node[0] <= records // PIECES]
-            waiting = [half for halves in context.map(lambda node: split(node, True), large) for half in halves]
-        context.report(0.3)
-        context.map(lambda node: split(node, False), small)
+        split_all(records, int(context.random().integers(2**63)), split, context)
         return order, np.concatenate([[0], np.flatnonzero(last) + 1]).astype(np.int64)
 
 

@@ -35,14 +35,12 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Algorithm, Boxes, Clustering, Context
 from shoal.algorithms.bisection.kernels.nonhomogeneous import box_rings, partition_records
 from shoal.algorithms.bisection.kernels.split_work import make_work
+from shoal.algorithms.bisection.repeated_splits import PIECES, Node, split_all
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
 from shoal.errors import InputError, Problem
 from shoal.kernels.geometry import FLAT, INTERVAL, Geometry
 from shoal.models.base import Requirement
-
-PIECES = 16  # fixed pieces of work, whatever the number of threads
-Node = tuple[int, int, np.uint64]  # first record, one past the last, seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,14 +95,7 @@ class NonHomogeneous(Algorithm):
             first = partition_records(geometry, codes, order, begin, end, seed, *how)
             return [(begin, begin + first, seeds[0]), (begin + first, end, seeds[1])] if first else []
 
-        waiting: list[Node] = [(0, records, np.uint64(context.random(0).integers(2**63)))]
-        small: list[Node] = []
-        while waiting:
-            large = [node for node in waiting if node[1] - node[0] > records // PIECES]
-            small += [node for node in waiting if node[1] - node[0] <= records // PIECES]
-            waiting = [half for halves in context.map(lambda node: split(node, True), large) for half in halves]
-        context.report(0.3)
-        context.map(lambda node: split(node, False), small)
+        split_all(records, int(context.random(0).integers(2**63)), split, context)
         return order, np.concatenate([[0], np.flatnonzero(last) + 1]).astype(np.int64)
 
 

@@ -3,9 +3,11 @@
 X. Sun, H. Wang, J. Li, Priority driven k-anonymisation for privacy protection, AusDM 2008.
 
 1. Distance of two records: the cost of lifting both to their closest common generalization, the WHD of each attribute
-   times its priority. The reach of a record is the mean distance to its k nearest; its density is 1 / reach.
+   times its priority. The neighbour distance of a record is the mean distance to its k nearest; its density is 1 over
+   that.
 2. The densest record is a centre; it and the k - 1 nearest records that are in no group yet are a group.
-3. The next centre is the densest record left among those farther from the last centre than both reaches together.
+3. The next centre is the densest record left among those farther from the last centre than both neighbour
+   distances together.
 4. When fewer than k records are left, each goes to the group whose distortion it raises least.
 
 DBCA:CM keeps records of one class label together, by a penalty or by force.
@@ -14,8 +16,8 @@ Cost: O(n^2 m) at worst, as in the paper, but over distinct rows in blocks of si
 of the table. Memory is linear in n.
 
 Deviations and decisions:
-- A record is not its own neighbour. Equal records are neighbours at distance 0; densities are compared by reach, which
-  may be 0. Of equals the one that comes first in row order is taken.
+- A record is not its own neighbour. Equal records are neighbours at distance 0; densities are compared by neighbour
+  distances, which may be 0. Of equals the one that comes first in row order is taken.
 - When no record is far enough from the last centre (the paper does not say), the densest one left is taken; how often
   is in the details (`crowded_centres`).
 - DBCA:CM. The paper says that the records of a group are forced to have the same label, and names a penalty. With
@@ -174,16 +176,18 @@ def _density_clusters(
     order, bounds = block_order(units.ladders, units.codes)
     codes = np.ascontiguousarray(units.codes[order])  # from here on units are numbered in the order of the blocks
     weights = units.weights[order]
-    reach = neighbour_reach(units.ladders, codes, weights, bounds, k, context)
-    centres = _around_centres(units.ladders, codes, weights, bounds, k, reach, np.lexsort((order, reach)), context)
-    taken = centres.taken[: centres.counters[2]]
-    groups = _groups_of_records(order[taken[:, 0]], taken[:, 1], taken[:, 2], units)
+    neighbour_distance = neighbour_distances(units.ladders, codes, weights, bounds, k, context)
+    centres = _around_centres(
+        units.ladders, codes, weights, bounds, k, neighbour_distance, np.lexsort((order, neighbour_distance)), context
+    )
+    takes = centres.takes[: centres.counters[2]]
+    groups = _groups_of_records(order[takes[:, 0]], takes[:, 1], takes[:, 2], units)
     _place_leftovers(table, ladders, units, groups)
     details = {"centres": int(centres.counters[1]), "crowded_centres": int(centres.counters[3])}
     return Clustering(groups, details=details)
 
 
-def neighbour_reach(
+def neighbour_distances(
     ladders: Ladders,
     codes: IntegerArray,
     weights: NDArray[np.int64],
@@ -215,7 +219,7 @@ def _around_centres(
     weights: NDArray[np.int64],
     bounds: NDArray[np.int64],
     k: int,
-    reach: NDArray[np.float64],
+    neighbour_distance: NDArray[np.float64],
     densest: NDArray[np.int64],
     context: Context,
 ) -> Centres:
@@ -226,8 +230,10 @@ def _around_centres(
     chain = np.concatenate([[count], densest])
     following[chain[:-1]] = chain[1:]
     before[chain[1:]] = chain[:-1]
-    taken = np.empty((count + records // k + 1, 3), dtype=np.int64)
-    centres = Centres(reach / 2.0, following, before, weights.copy(), np.array([records, 0, 0, 0, -1]), taken)
+    takes = np.empty((count + records // k + 1, 3), dtype=np.int64)
+    centres = Centres(
+        neighbour_distance / 2.0, following, before, weights.copy(), np.array([records, 0, 0, 0, -1]), takes
+    )
     blocks = make_blocks(codes, np.arange(count), bounds)
     while centres.counters[0] >= k:
         group_around_centres(ladders.arrays, codes, blocks, _room(k), k, centres, GROUPS_PER_CALL)

@@ -23,9 +23,9 @@ import numpy as np
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.greedy.kernels.k_member import k_member_groups
 from shoal.algorithms.greedy.leftovers import place_leftovers
-from shoal.encode.encoded_table import EncodedTable
+from shoal.algorithms.greedy.takes import Takes, spread_takes
+from shoal.encode.encoded_table import EncodedTable, IntegerArray
 from shoal.encode.geometry import table_geometry
-from shoal.kernels.sorting import stable_order
 from shoal.models.base import Requirement
 
 ROW_VISITS_PER_CALL = 50_000_000  # keeps one kernel call well below a second, so that Ctrl-C is heard
@@ -40,47 +40,22 @@ class KMember(Algorithm):
     citation: ClassVar[str] = "Byun, Kamra, Bertino, Li 2007"
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
-        k, rows, records = requirement.k, table.rows, table.records
-        geometry = table_geometry(table)
-        alive = table.codes.copy()
-        left = table.weights.copy()
-        row_of_slot = np.arange(rows, dtype=np.int32)
-        first = int(context.random().integers(rows))
-        state = np.array([rows, records, 0, 0, first], dtype=np.int64)
-        takes = rows + 2 * (records // k) + 2
-        out_row, out_group = np.empty(takes, dtype=np.int32), np.empty(takes, dtype=np.int32)
-        out_take = np.empty(takes, dtype=np.int64)
-        low, high = np.empty(table.width, dtype=np.int32), np.empty(table.width, dtype=np.int32)
-        present = np.zeros(geometry.positions.shape[0], dtype=np.uint8)
-        costs = np.zeros(geometry.positions.shape[0], dtype=np.float64)
-        per_call = max(1, ROW_VISITS_PER_CALL // (rows * k))
-        work = (geometry, alive, left, row_of_slot, state, k, per_call, out_row, out_group, out_take)
-        while k_member_groups(*work, low, high, present, costs) > 0:
-            context.report(1.0 - state[1] / records)
-        written = int(state[3])
-        groups = spread_takes(table, out_row[:written], out_group[:written], out_take[:written])
-        return Clustering(place_leftovers(table, groups, int(state[2])))
+        groups, count = _grown(table, requirement.k, int(context.random().integers(table.rows)), context)
+        return Clustering(place_leftovers(table, groups, count))
 
 
-def spread_takes(
-    table: EncodedTable,
-    rows: np.typing.NDArray[np.int32],
-    groups: np.typing.NDArray[np.int32],
-    takes: np.typing.NDArray[np.int64],
-) -> np.typing.NDArray[np.int32]:
-    """From "so many records of this row go to this group" to a group per record; -1 for records of no take.
-
-    The records of a row are handed out in the order of the input.
-    """
-    order = stable_order(table.row_of_record, table.rows)
-    starts = np.concatenate([[0], np.cumsum(table.weights)])
-    by_row = np.argsort(rows, kind="stable")
-    rows, groups, takes = rows[by_row], groups[by_row], takes[by_row]
-    ends = np.cumsum(takes)
-    first_of_row = np.concatenate([[True], rows[1:] != rows[:-1]]) if rows.size else np.zeros(0, dtype=bool)
-    taken_before_row = np.maximum.accumulate(np.where(first_of_row, ends - takes, 0))
-    begin = starts[rows] + (ends - takes) - taken_before_row
-    places = np.repeat(begin - (ends - takes), takes) + np.arange(int(ends[-1]) if ends.size else 0)
-    result = np.full(table.records, -1, dtype=np.int32)
-    result[order[places]] = np.repeat(groups, takes)
-    return result
+def _grown(table: EncodedTable, k: int, first: int, context: Context) -> tuple[IntegerArray, int]:
+    """The group of every record, -1 for those that are left, and how many groups there are; `first` is a row."""
+    rows, records = table.rows, table.records
+    geometry = table_geometry(table)
+    alive, left, row_of_slot = table.codes.copy(), table.weights.copy(), np.arange(rows, dtype=np.int32)
+    state = np.array([rows, records, 0, 0, first], dtype=np.int64)
+    takes = Takes.room(rows + 2 * (records // k) + 2)
+    low, high = np.empty(table.width, dtype=np.int32), np.empty(table.width, dtype=np.int32)
+    present = np.zeros(geometry.positions.shape[0], dtype=np.uint8)
+    costs = np.zeros(geometry.positions.shape[0], dtype=np.float64)
+    per_call = max(1, ROW_VISITS_PER_CALL // (rows * k))
+    work = (geometry, alive, left, row_of_slot, state, k, per_call, *takes)
+    while k_member_groups(*work, low, high, present, costs) > 0:
+        context.report(1.0 - state[1] / records)
+    return spread_takes(table, takes.at(slice(int(state[3])))), int(state[2])

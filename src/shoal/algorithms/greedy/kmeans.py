@@ -36,6 +36,10 @@ from shoal.models.base import Requirement
 PIECES = 16  # rows are assigned in so many fixed pieces, on all threads
 
 
+# means and commonest codes (attributes, centres), which centres are left, and the centre of every row
+Centres = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class KMeans(Algorithm):
     """Means and commonest values as centres, small clusters dissolved."""
@@ -54,26 +58,31 @@ class KMeans(Algorithm):
             raise ValueError(f"rounds must be at least 1, not {self.rounds}")
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
-        measured = distortion_table(table, self.weights, self.beta, self.wid)
-        geometry = table_geometry(measured)
-        centres = _random_rows(table, max(1, table.records // requirement.k), context)
-        modes = np.ascontiguousarray(table.codes[:, centres])
+        geometry = table_geometry(distortion_table(table, self.weights, self.beta, self.wid))
+        rows = _random_rows(table, max(1, table.records // requirement.k), context)
+        modes = np.ascontiguousarray(table.codes[:, rows])
         means = geometry.positions[geometry.code_offsets[:-1, np.newaxis] + modes]
-        alive = np.ones(centres.size, dtype=np.uint8)
+        alive = np.ones(rows.size, dtype=np.uint8)
         assigned = np.full(table.rows, -1, dtype=np.int32)
+        rounds = self._settle(table, geometry, (means, modes, alive, assigned), context)
+        sizes = np.bincount(assigned, weights=table.weights, minlength=rows.size)
+        by_size = np.argsort(sizes, kind="stable")
+        dissolve_small(geometry, table.codes, table.weights, by_size, requirement.k, means, modes, alive, assigned)
+        _, groups = np.unique(assigned, return_inverse=True)
+        return Clustering(groups.astype(np.int32)[table.row_of_record], details={"rounds": rounds})
+
+    def _settle(self, table: EncodedTable, geometry: Geometry, centres: Centres, context: Context) -> int:
+        """Assign rows and move centres until nothing changes; returns the number of rounds."""
+        means, modes, alive, assigned = centres
         for number in range(self.rounds):
             changed = _assign(table, geometry, means, modes, alive, assigned, context)
             context.report((number + 1) / (self.rounds + 1))
             if changed == 0:
                 break
             order = np.argsort(assigned, kind="stable")
-            starts = np.searchsorted(assigned[order], np.arange(centres.size + 1))
+            starts = np.searchsorted(assigned[order], np.arange(alive.size + 1))
             move_centres(geometry, table.codes, table.weights, order, starts, means, modes)
-        sizes = np.bincount(assigned, weights=table.weights, minlength=centres.size)
-        by_size = np.argsort(sizes, kind="stable")
-        dissolve_small(geometry, table.codes, table.weights, by_size, requirement.k, means, modes, alive, assigned)
-        _, groups = np.unique(assigned, return_inverse=True)
-        return Clustering(groups.astype(np.int32)[table.row_of_record], details={"rounds": number + 1})
+        return number + 1
 
 
 def _random_rows(table: EncodedTable, count: int, context: Context) -> NDArray[np.int32]:

@@ -37,9 +37,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.greedy.k_member import spread_takes
 from shoal.algorithms.greedy.kernels.koc import grow_clusters
 from shoal.algorithms.greedy.leftovers import place_leftovers
+from shoal.algorithms.greedy.takes import Takes, spread_takes
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.encode.geometry import table_geometry
 from shoal.hierarchies.weights import check_scheme, whd, wid
@@ -69,29 +69,27 @@ class Koc(Algorithm):
             raise ValueError(f"join must be distortion or centre, not '{self.join}'")
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
-        k = requirement.k
-        most = max(1, table.records // k)
+        most = max(1, table.records // requirement.k)
         measured = distortion_table(table, self.weights, self.beta, self.wid)
         centres = closest_rows(measured, most if self.clusters is None else min(self.clusters, most))
-        left = table.weights - np.bincount(centres, minlength=table.rows)
-        alive, row_of_slot = table.codes.copy(), np.arange(table.rows, dtype=np.int32)
-        takes = table.rows + centres.size * 2 + 2
-        out_row, out_group = np.empty(takes, dtype=np.int32), np.empty(takes, dtype=np.int32)
-        out_take = np.empty(takes, dtype=np.int64)
-        state = np.array([table.rows, centres.size, 0], dtype=np.int64)
-        per_call = max(1, ROW_VISITS_PER_CALL // table.rows)
-        geometry, size = table_geometry(measured), min(k, table.records)
-        while state[1] > 0:
-            work = (alive, left, row_of_slot, state, out_row, out_group, out_take)
-            grow_clusters(geometry, table.codes, centres, size, self.join == "centre", per_call, *work)
-            context.report(1.0 - state[1] / centres.size)
-        written, numbers = int(state[2]), np.arange(centres.size, dtype=np.int32)
-        rows = np.concatenate([centres, out_row[:written]])
-        taken = np.concatenate([np.ones(centres.size, dtype=np.int64), out_take[:written]])
-        groups = spread_takes(table, rows, np.concatenate([numbers, out_group[:written]]), taken)
+        groups = self._grown(measured, centres, min(requirement.k, table.records), context)
         if self.join == "centre":
             return Clustering(_nearest_centres(measured, groups, centres))
         return Clustering(place_leftovers(measured, groups, centres.size))
+
+    def _grown(self, table: EncodedTable, centres: NDArray[np.int32], size: int, context: Context) -> NDArray[np.int32]:
+        """The cluster of every record, each with `size` records around its centre; -1 for those that are left."""
+        left = table.weights - np.bincount(centres, minlength=table.rows)
+        alive, row_of_slot = table.codes.copy(), np.arange(table.rows, dtype=np.int32)
+        takes = Takes.room(table.rows + centres.size * 2 + 2)
+        state = np.array([table.rows, centres.size, 0], dtype=np.int64)
+        how = (centres, size, self.join == "centre", max(1, ROW_VISITS_PER_CALL // table.rows))
+        geometry = table_geometry(table)
+        while state[1] > 0:
+            grow_clusters(geometry, table.codes, *how, alive, left, row_of_slot, state, *takes)
+            context.report(1.0 - state[1] / centres.size)
+        own = Takes(centres, np.arange(centres.size, dtype=np.int32), np.ones(centres.size, dtype=np.int64))
+        return spread_takes(table, own.then(takes.at(slice(int(state[2])))))
 
 
 def _nearest_centres(table: EncodedTable, groups: NDArray[np.int32], centres: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -43,6 +43,47 @@ class _Sets:
             self.distinct[group] += 1
 
 
+class _Groups:
+    """What the groups lose, and what they would lose with one more record."""
+
+    def __init__(self, table: EncodedTable, groups: NDArray[np.int32], group_count: int) -> None:
+        placed = np.flatnonzero(groups >= 0)
+        rows = table.row_of_record[placed]
+        self.table, self.count = table, group_count
+        self.geometry = table_geometry(table)
+        self.low = np.empty((table.width, group_count), dtype=np.int32)
+        self.high = np.empty((table.width, group_count), dtype=np.int32)
+        group_bounds(table.codes, rows, groups[placed], self.low, self.high)
+        self.sets = {
+            number: _Sets(groups[placed], table.codes[number][rows], group_count, attribute.size)
+            for number, attribute in enumerate(table.attributes)
+            if attribute.kind is Kind.FLAT
+        }
+        self.sizes = np.bincount(groups[placed], minlength=group_count).astype(np.float64)
+
+    def growth(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """(groups,) by how much a record raises the total loss of each group."""
+        now, grown = np.zeros(self.count), np.zeros(self.count)
+        for number, attribute in enumerate(self.table.attributes):
+            if number in self.sets:
+                before, after = self.sets[number].costs(int(codes[number]))
+            else:
+                before, after = np.empty(self.count), np.empty(self.count)
+                ends = self.low[number], self.high[number]
+                grown_costs(self.geometry, number, *ends, int(codes[number]), before, after)
+            now += attribute.weight * before
+            grown += attribute.weight * after
+        return np.asarray((self.sizes + 1) * grown - self.sizes * now)
+
+    def take(self, group: int, codes: NDArray[np.int32]) -> None:
+        """A record joins a group."""
+        self.sizes[group] += 1
+        self.low[:, group] = np.minimum(self.low[:, group], codes)
+        self.high[:, group] = np.maximum(self.high[:, group], codes)
+        for number, held in self.sets.items():
+            held.add(group, int(codes[number]))
+
+
 def place_leftovers(table: EncodedTable, groups: NDArray[np.int32], group_count: int) -> NDArray[np.int32]:
     """A copy of `groups` in which every record of group -1 has been placed; ties go to the lowest group number.
 
@@ -52,33 +93,10 @@ def place_leftovers(table: EncodedTable, groups: NDArray[np.int32], group_count:
     leftovers = np.flatnonzero(groups < 0)
     if leftovers.size == 0:
         return groups
-    geometry = table_geometry(table)
-    placed = np.flatnonzero(groups >= 0)
-    low = np.empty((table.width, group_count), dtype=np.int32)
-    high = np.empty((table.width, group_count), dtype=np.int32)
-    group_bounds(table.codes, table.row_of_record[placed], groups[placed], low, high)
-    sets = {
-        number: _Sets(groups[placed], table.codes[number][table.row_of_record[placed]], group_count, attribute.size)
-        for number, attribute in enumerate(table.attributes)
-        if attribute.kind is Kind.FLAT
-    }
-    sizes = np.bincount(groups[placed], minlength=group_count).astype(np.float64)
+    held = _Groups(table, groups, group_count)
     for record in leftovers:
-        now, grown = np.zeros(group_count), np.zeros(group_count)
         codes = table.codes[:, table.row_of_record[record]]
-        for number, attribute in enumerate(table.attributes):
-            if number in sets:
-                before, after = sets[number].costs(int(codes[number]))
-            else:
-                before, after = np.empty(group_count), np.empty(group_count)
-                grown_costs(geometry, number, low[number], high[number], int(codes[number]), before, after)
-            now += attribute.weight * before
-            grown += attribute.weight * after
-        chosen = int(np.argmin((sizes + 1) * grown - sizes * now))
+        chosen = int(np.argmin(held.growth(codes)))
         groups[record] = chosen
-        sizes[chosen] += 1
-        low[:, chosen] = np.minimum(low[:, chosen], codes)
-        high[:, chosen] = np.maximum(high[:, chosen], codes)
-        for number, held in sets.items():
-            held.add(chosen, int(codes[number]))
+        held.take(chosen, codes)
     return groups

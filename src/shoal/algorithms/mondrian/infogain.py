@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.mondrian.kernels.infogain import infogain_pieces
@@ -43,32 +44,45 @@ class InfoGainMondrian(Algorithm):
         return () if self.class_column is None else (self.class_column,)
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
-        labels, classes = np.zeros(table.records, dtype=np.int64), 1
-        if self.class_column is not None:
-            if self.class_column not in table.columns:
-                hint = did_you_mean(self.class_column, tuple(table.columns))
-                raise InputError(Problem("unknown-column", "there is no such class label", self.class_column, hint))
-            column = table.columns[self.class_column]
-            labels, classes = column.codes.astype(np.int64), max(1, column.size)
+        labels, classes = self._labels(table)
         pairs, unit_of_record, weights = np.unique(
             table.row_of_record.astype(np.int64) * classes + labels, return_inverse=True, return_counts=True
         )
         rows, unit_labels = np.divmod(pairs, classes)
+        order = np.arange(rows.shape[0], dtype=np.int64)
         codes = np.ascontiguousarray(table.codes[:, rows])
-        units = rows.shape[0]
-        order = np.arange(units, dtype=np.int64)
-        pieces = min(units, table.records // requirement.k) + 64
-        stack = np.empty((pieces + 64, 2), dtype=np.int64)
-        stack[0] = (0, units)
-        state = np.array([1, 0, 0], dtype=np.int64)
-        widest = max(attribute.size for attribute in table.attributes)
-        counts = np.zeros((widest, classes), dtype=np.int64)
-        arrays = (codes, unit_labels.astype(np.int32), weights.astype(np.int64), order, stack, state)
-        while state[0] > 0:
-            infogain_pieces(*arrays, requirement.k, counts, VISITS_PER_CALL)
-            context.report(state[2] / units)
-        finished = stack[stack.shape[0] - state[1] :][::-1]
-        sizes = finished[:, 1] - finished[:, 0]
-        group_of_unit = np.empty(units, dtype=np.int32)
+        units = codes, unit_labels.astype(np.int32), weights.astype(np.int64), order
+        counts = np.zeros((max(attribute.size for attribute in table.attributes), classes), dtype=np.int64)
+        sizes = _sizes_of_pieces(units, counts, requirement.k, table.records, context)
+        group_of_unit = np.empty(rows.shape[0], dtype=np.int32)
         group_of_unit[order] = np.repeat(np.arange(sizes.shape[0], dtype=np.int32), sizes)
         return Clustering(group_of_unit[unit_of_record.reshape(-1)])
+
+    def _labels(self, table: EncodedTable) -> tuple[NDArray[np.int64], int]:
+        """The class of every record, and the number of classes."""
+        if self.class_column is None:
+            return np.zeros(table.records, dtype=np.int64), 1
+        if self.class_column not in table.columns:
+            hint = did_you_mean(self.class_column, tuple(table.columns))
+            raise InputError(Problem("unknown-column", "there is no such class label", self.class_column, hint))
+        column = table.columns[self.class_column]
+        return column.codes.astype(np.int64), max(1, column.size)
+
+
+def _sizes_of_pieces(
+    units: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]],
+    counts: NDArray[np.int64],
+    k: int,
+    records: int,
+    context: Context,
+) -> NDArray[np.int64]:
+    """Cut until no cut is allowed; the order of the units then goes piece by piece, each of them of these sizes."""
+    count = units[0].shape[1]
+    stack = np.empty((min(count, records // k) + 128, 2), dtype=np.int64)
+    stack[0] = (0, count)
+    state = np.array([1, 0, 0], dtype=np.int64)
+    while state[0] > 0:
+        infogain_pieces(*units, stack, state, k, counts, VISITS_PER_CALL)
+        context.report(state[2] / count)
+    finished = stack[stack.shape[0] - state[1] :][::-1]
+    return np.asarray(finished[:, 1] - finished[:, 0])

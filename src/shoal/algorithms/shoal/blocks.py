@@ -96,6 +96,8 @@ def make_state(
         held=np.zeros(groups, dtype=np.int64),
         members=np.zeros(int(room.sum()), dtype=np.int64),
         slot=np.zeros(items.shape[0], dtype=np.int64),
+        price=np.zeros(items.shape[0]) if problem.item_price is None else problem.item_price[items],
+        worth=np.zeros(groups),
         size_price=np.array([problem.size_price]),
     )
     fill_state(state)

@@ -4,7 +4,8 @@ Steps
 1. Equal rows are one; every record is an item that can move on its own (`flagship.problem`).
 2. First groupings (`flagship.construct`): grown record by record as in greedy k-member clustering (J.-W. Byun et al.,
    DASFAA 2007), in blocks of the table; and, where hierarchies rule, classes of generalized rows in the manner of
-   ARX's local recoding. The one that loses least is the start.
+   ARX's local recoding; and, with k-anonymity alone, from boxes that bind in the lower bound (`priced`). The one that
+   loses least is the start.
 3. Rounds (`flagship.refine`): the groups are cut into blocks of neighbours, each time differently. Inside a block
    single records move and change places while the temperature falls (simulated annealing, S. Kirkpatrick et al.,
    1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
@@ -21,6 +22,7 @@ no faster than n log n (the cuts into blocks). What only some runs need is impor
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -29,12 +31,14 @@ from shoal.algorithms.shoal.compile_search import begin_compiling, end_compiling
 from shoal.algorithms.shoal.construct import classed_groups, grown_groups, total_energy
 from shoal.algorithms.shoal.levels import Prices
 from shoal.algorithms.shoal.objectives import OBJECTIVES, objective_table, size_price
+from shoal.algorithms.shoal.priced import priced_start, with_prices
 from shoal.algorithms.shoal.refine import refine
 from shoal.algorithms.shoal.schedule import Schedule, make_schedule, safe_rounds
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.items import IntegerArray, SearchProblem, make_problem, record_groups, renumber
 from shoal.errors import Problem, RequirementError
-from shoal.lower_bound.bound import LowerBound, bound_proof, lower_bound
+from shoal.lower_bound.bound import LowerBound, bound_proof, lower_bound, price_guide
+from shoal.lower_bound.prices import PriceGuide
 from shoal.models.base import Requirement
 from shoal.models.safety import bind_safety
 from shoal.progress import silent
@@ -112,17 +116,22 @@ class Shoal(Algorithm):
         schedule = make_schedule(problem, self.steps, context.part)
         free = replace(problem, safety=None)
 
+        comparable = target is table  # else the search makes something small that the bound is not about
+        guide: Future[PriceGuide | None] = Future()
+        if not comparable or safety is not None:
+            guide.set_result(None)
+
         def searched() -> tuple[IntegerArray, float]:
             starts = _starts(target, free, schedule, context)
-            group, energy = self._searched(free, schedule, starts, context, 0.85 if safety is None else 0.5)
+            priced, starts = _guided(free, starts, guide.result(), context)
+            group, energy = self._searched(priced, schedule, starts, context, 0.85 if safety is None else 0.5)
             if safety is not None and requirement.monotone:
                 return self._searched_safely(target, problem, requirement, group, context)
             return group, energy
 
-        comparable = target is table  # else the search makes something small that the bound is not about
         aside = context if comparable else replace(context, progress=silent)
         (bound, proof), (group, energy) = context.both(
-            lambda: _bound(table, requirement, aside, self.steps, problem if comparable else None), searched
+            lambda: _bound(table, requirement, aside, self.steps, problem if comparable else None, guide), searched
         )
         if comparable:
             context.report_bound(bound.value)
@@ -202,14 +211,43 @@ def _bound(
     context: Context,
     effort: float,
     problem: SearchProblem | None = None,
+    guide: Future[PriceGuide | None] | None = None,
 ) -> tuple[LowerBound, BoundProof | None]:
-    """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement."""
-    if not context.wants_bound:
-        return LowerBound(0.0, "not asked for", 1.0, 0), None
+    """What no release loses less than, whoever makes it: nothing is presumed of it but the requirement.
+
+    OUT guide  gets prices for the search as soon as there are some, None if there are none; it may have that already
+    """
     smallest = requirement.smallest_class([one.name for one in table.attributes])
     may_suppress = context.may_suppress
-    bound = lower_bound(table, smallest, context, problem=problem, suppression=may_suppress, effort=effort)
-    return bound, bound_proof(bound, smallest, may_suppress)
+    guided = guide is not None and not guide.done() and smallest == requirement.k
+    tell = guide.set_result if guide is not None and guided else None
+    try:
+        if not context.wants_bound:
+            if tell is not None:
+                tell(price_guide(table, smallest, context, may_suppress, effort))
+            return LowerBound(0.0, "not asked for", 1.0, 0), None
+        bound = lower_bound(
+            table, smallest, context, problem=problem, suppression=may_suppress, effort=effort, tell=tell
+        )
+        return bound, bound_proof(bound, smallest, may_suppress)
+    finally:
+        if guide is not None and not guide.done():
+            guide.set_result(None)
+
+
+def _guided(
+    problem: SearchProblem,
+    starts: list[tuple[IntegerArray, float]],
+    guide: PriceGuide | None,
+    context: Context,
+) -> tuple[SearchProblem, list[tuple[IntegerArray, float]]]:
+    """The problem with the prices of a guide, and as many starts as before: the best, with that from the prices."""
+    if guide is None:
+        return problem, starts
+    priced = priced_start(problem, guide, context)
+    if priced is not None:
+        starts = sorted([*starts, priced], key=lambda one: one[1])[: len(starts)]
+    return with_prices(problem, guide), starts
 
 
 def _starts(

@@ -22,17 +22,24 @@ NOBODY = -1
 class CutValues:
     """Arrays over the values (grown by doubling) and over the codes of all attributes, one after the other."""
 
-    def __init__(self, table: EncodedTable, counts: list[ClassCounts], smallest_halves: Sequence[int]) -> None:
+    def __init__(self, table: EncodedTable, counts: list[ClassCounts], smallest_parts: Sequence[int]) -> None:
         self.table = table
         self.counts = counts
-        self.smallest_halves = smallest_halves  # per attribute: the records that each half of an interval needs
+        self.smallest_parts = smallest_parts  # per attribute: the records that each half of an interval needs
         self.flat = np.array([attribute.kind is Kind.FLAT for attribute in table.attributes], dtype=np.bool_)
         sizes = [attribute.size for attribute in table.attributes]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.value_of_code = np.zeros(int(self.offsets[-1]), dtype=np.int32)
         self.slot_of_code = np.zeros(int(self.offsets[-1]), dtype=np.int32)
+        self._make_room_for_values(64)
+        self.parts: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}  # bounds and records of the children
+        self.roots = np.zeros(table.width, dtype=np.int32)
+        self.candidates: list[int] = []  # found since they were last taken
+        for number in range(table.width):
+            self._add_root(number)
+
+    def _make_room_for_values(self, capacity: int) -> None:
         self.count = 0
-        capacity = 64
         self.attribute = np.zeros(capacity, dtype=np.int32)
         self.low = np.zeros(capacity, dtype=np.int32)
         self.high = np.zeros(capacity, dtype=np.int32)
@@ -42,11 +49,6 @@ class CutValues:
         self.gain = np.zeros(capacity, dtype=np.float64)
         self.slot_counts = np.zeros(capacity, dtype=np.int32)
         self.open_values = np.zeros(capacity, dtype=np.bool_)
-        self.parts: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}  # bounds and records of the children
-        self.roots = np.zeros(table.width, dtype=np.int32)
-        self.candidates: list[int] = []  # found since they were last taken
-        for number in range(table.width):
-            self._add_root(number)
 
     @property
     def capacity(self) -> int:
@@ -148,7 +150,7 @@ class CutValues:
             bounds = self._tree_bounds(value)
         else:
             positions = self.table.attributes[attribute].positions
-            split = self.counts[attribute].split(low, high, positions, self.smallest_halves[attribute])
+            split = self.counts[attribute].split(low, high, positions, self.smallest_parts[attribute])
             if split < 0:
                 return
             bounds = np.array([low, split, high + 1], dtype=np.int64)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.algorithms.tdr.cut_values import CutValues
 from shoal.algorithms.tdr.qid_groups import QidGroups
@@ -44,18 +45,9 @@ class ModelCheck:
     def allows(self, candidate: int, values: CutValues, groups: QidGroups) -> bool:
         """True if every group that the refinement makes is safe. Reads every record once."""
         attribute = int(values.attribute[candidate])
-        codes = values.codes_of(attribute)
-        flat = bool(values.flat[attribute])
-        refined = int(values.roots[attribute]) if flat else candidate
-        if flat:
-            slots = np.zeros(codes.stop - codes.start, dtype=np.int64)
-            slots[values.low[candidate]] = 1
-            slot_count = 2
-        else:
-            slots = values.slot_of_code[codes].astype(np.int64)
-            slot_count = int(values.slot_counts[candidate])
+        refined, slots, slot_count = _parts(candidate, values)
         column = self.table.codes[attribute]
-        touched = (values.value_of_code[codes] == refined)[column]
+        touched = (values.value_of_code[values.codes_of(attribute)] == refined)[column]
         keys = groups.group_of_row().astype(np.int64) * slot_count + slots[column]
         used = np.bincount(keys[touched], minlength=groups.count * slot_count) > 0
         numbers = np.cumsum(used) - 1
@@ -63,3 +55,14 @@ class ModelCheck:
         new_groups = np.where(touched, numbers[np.where(touched, keys, 0)], count).astype(np.int32)
         deficits = self.requirement.deficits(self.table, new_groups[self.table.row_of_record], count + 1)
         return not bool((deficits[:count] > 0).any())
+
+
+def _parts(candidate: int, values: CutValues) -> tuple[int, NDArray[np.int64], int]:
+    """The cut value that a candidate refines, the part that each code goes to, and how many parts there are."""
+    attribute = int(values.attribute[candidate])
+    codes = values.codes_of(attribute)
+    if not values.flat[attribute]:
+        return candidate, values.slot_of_code[codes].astype(np.int64), int(values.slot_counts[candidate])
+    slots = np.zeros(codes.stop - codes.start, dtype=np.int64)
+    slots[values.low[candidate]] = 1
+    return int(values.roots[attribute]), slots, 2

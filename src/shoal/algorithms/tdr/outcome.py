@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Boxes, Clustering
 from shoal.algorithms.tdr.conditions import Conditions
 from shoal.algorithms.tdr.cut_values import CutValues
-from shoal.algorithms.tdr.search import Refined
+from shoal.algorithms.tdr.search import Refined, Step
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.kernels.mixed_radix import row_keys
 
@@ -50,16 +50,15 @@ def _classes(
 
 def _details(table: EncodedTable, conditions: Conditions, refined: Refined, mode: str) -> dict[str, Any]:
     names = [attribute.name for attribute in table.attributes]
-    smallest = {number: groups.smallest for number, groups in enumerate(refined.groups)}
     return {
         "mode": mode,
         "qids": [
             {
                 "attributes": [names[number] for number in qid.attributes],
                 "threshold": qid.threshold,
-                "smallest": int(smallest[number]),
+                "smallest": int(groups.smallest),
             }
-            for number, qid in enumerate(conditions.qids)
+            for qid, groups in zip(conditions.qids, refined.groups, strict=True)
         ],
         "cut": {name: _cut(refined.values, number) for number, name in enumerate(names)},
         "taxonomies": {
@@ -67,22 +66,24 @@ def _details(table: EncodedTable, conditions: Conditions, refined: Refined, mode
             for number, attribute in enumerate(table.attributes)
             if attribute.kind is Kind.INTERVAL
         },
-        "steps": [
-            {
-                "attribute": names[step.attribute],
-                "refinement": REFINEMENTS[table.attributes[step.attribute].kind],
-                "node": step.value,
-                "low": int(refined.values.low[step.value]),
-                "high": int(refined.values.high[step.value]),
-                "score": step.score,
-                "gain": step.gain,
-                "anonymity_loss": step.anonymity_loss,
-                "igpl": step.gain / (step.anonymity_loss + 1),  # information gain per privacy loss of this step
-                "records": step.records,
-                **({"privacy_loss": step.privacy_loss} if refined.scored_models else {}),
-            }
-            for step in refined.steps
-        ],
+        "steps": [_step(table, refined, step) for step in refined.steps],
+    }
+
+
+def _step(table: EncodedTable, refined: Refined, step: Step) -> dict[str, Any]:
+    attribute = table.attributes[step.attribute]
+    return {
+        "attribute": attribute.name,
+        "refinement": REFINEMENTS[attribute.kind],
+        "node": step.value,
+        "low": int(refined.values.low[step.value]),
+        "high": int(refined.values.high[step.value]),
+        "score": step.score,
+        "gain": step.gain,
+        "anonymity_loss": step.anonymity_loss,
+        "igpl": step.gain / (step.anonymity_loss + 1),  # information gain per privacy loss of this step
+        "records": step.records,
+        **({"privacy_loss": step.privacy_loss} if refined.scored_models else {}),
     }
 
 

@@ -21,26 +21,31 @@ class QidGroups:
         self.qid = qid
         self.attributes = np.array(qid.attributes, dtype=np.int64)
         rows = table.rows
-        largest = max(1, min(rows, table.records // max(1, qid.threshold)))
         self.order = np.arange(rows, dtype=np.int32)
         self.codes = np.ascontiguousarray(table.codes[self.attributes])
         self.weights = table.weights.copy()
         self.scratch = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64)
+        self.counts = np.zeros(max(attribute.size for attribute in table.attributes) + 1, dtype=np.int64)
+        self._begin_with_one(values)
+        self.measure(values, refined=-1)
+
+    def _begin_with_one(self, values: CutValues) -> None:
+        """Room for as many groups as there can be; the first holds all records."""
+        rows = self.table.rows
+        largest = max(1, min(rows, self.table.records // max(1, self.qid.threshold)))
         self.start = np.zeros(largest, dtype=np.int32)
         self.end = np.zeros(largest, dtype=np.int32)
         self.size = np.zeros(largest, dtype=np.int64)
-        self.following = np.full((len(qid.attributes), largest), -1, dtype=np.int32)
+        self.following = np.full((len(self.qid.attributes), largest), -1, dtype=np.int32)
         self.touched = np.zeros(largest, dtype=np.int32)
         self.changed = np.ones(largest, dtype=np.bool_)
-        self.counts = np.zeros(max(attribute.size for attribute in table.attributes) + 1, dtype=np.int64)
         self.head = np.full(values.capacity, -1, dtype=np.int32)
         self.floors = np.full(values.capacity, UNMEASURED, dtype=np.int64)
         self.count = 1
         self.end[0] = rows
-        self.size[0] = self.smallest = table.records
+        self.size[0] = self.smallest = self.table.records
         self.head[values.roots[self.attributes]] = 0
         self._touched_count = 1
-        self.measure(values, refined=-1)
 
     def split(
         self, attribute: int, value: int, children: NDArray[np.int32], slots: NDArray[np.int32], values: CutValues

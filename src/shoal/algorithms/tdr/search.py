@@ -72,8 +72,8 @@ def refine(
     score_models: bool = False,
 ) -> Refined:
     """Refine from the most masked state until no refinement is valid."""
-    halves = [conditions.threshold_of(number) if possible_splits else 1 for number in range(table.width)]
-    search = _Search.of(table, CutValues(table, counts, halves), conditions, distort, score_models)
+    smallest = [conditions.threshold_of(number) if possible_splits else 1 for number in range(table.width)]
+    search = _Search.of(table, CutValues(table, counts, smallest), conditions, distort, score_models)
     steps: list[Step] = []
     live = search.values.take_candidates()
     while True:
@@ -126,22 +126,25 @@ class _Search:
 
     def rank(self, live: NDArray[np.int64]) -> _Ranking:
         """Drop the candidates that some QID does not allow any more, and score the others. Reads no records."""
-        values, groups = self.values, self.groups
-        concerned = self.member[:, values.attribute[live]]
-        floors = np.stack([one.floors[live] for one in groups])
-        thresholds = np.array([one.qid.threshold for one in groups])[:, None]
-        valid = ((floors >= thresholds) | ~concerned).all(axis=0)
-        values.close(live[~valid])
-        live, concerned, floors = live[valid], concerned[:, valid], floors[:, valid]
-        smallest = np.array([one.smallest for one in groups])[:, None]
-        drops = np.where(concerned, smallest - np.minimum(smallest, floors), 0)
-        losses = drops.sum(axis=0) / concerned.sum(axis=0)
+        live, losses = self._valid(live)
         privacy = np.zeros(live.shape[0]) if self.risks is None else self.risks.privacy_losses(live)
         if self.distort:
-            scores = values.records[live].astype(np.float64)
+            scores = self.values.records[live].astype(np.float64)
         else:
-            scores = values.gain[live] / (losses + 1)
+            scores = self.values.gain[live] / (losses + 1)
         return _Ranking(live, scores if self.risks is None else scores / (privacy + 1), losses, privacy)
+
+    def _valid(self, live: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The candidates after which every QID still has its threshold, and the anonymity that each would cost."""
+        concerned = self.member[:, self.values.attribute[live]]
+        floors = np.stack([one.floors[live] for one in self.groups])
+        thresholds = np.array([one.qid.threshold for one in self.groups])[:, None]
+        valid = ((floors >= thresholds) | ~concerned).all(axis=0)
+        self.values.close(live[~valid])
+        concerned, floors = concerned[:, valid], floors[:, valid]
+        smallest = np.array([one.smallest for one in self.groups])[:, None]
+        drops = np.where(concerned, smallest - np.minimum(smallest, floors), 0)
+        return live[valid], drops.sum(axis=0) / concerned.sum(axis=0)
 
     def allows(self, candidate: int) -> bool:
         """Whether models other than sizes would hold after a refinement."""

@@ -72,7 +72,7 @@ def _pop(heap: Any, count: Any) -> None:
 
 
 @kernel
-def _add(family: Any, prices: Any, heap: Any, row: Any, count: Any, held: Any, total: Any) -> Any:
+def add_row(family: Any, prices: Any, heap: Any, row: Any, count: Any, held: Any, total: Any) -> Any:
     """Take a row into the k highest; returns rows and records of the heap and the sum of their prices."""
     price = prices[row]
     if held >= family.k and price <= heap.price[0]:
@@ -90,15 +90,15 @@ def _add(family: Any, prices: Any, heap: Any, row: Any, count: Any, held: Any, t
 
 @kernel
 def _highest(family: Any, prices: Any, heap: Any, first: Any, last: Any) -> Any:
-    """The k highest of a window, entries first to last; returns as `_add`."""
+    """The k highest of a window, entries first to last; returns as `add_row`."""
     count, held, total = 0, 0, 0.0
     for entry in range(first, last + 1):
-        count, held, total = _add(family, prices, heap, family.entries[entry], count, held, total)
+        count, held, total = add_row(family, prices, heap, family.entries[entry], count, held, total)
     return count, held, total
 
 
 @kernel
-def _mean(family: Any, heap: Any, held: Any, total: Any) -> Any:
+def highest_mean(family: Any, heap: Any, held: Any, total: Any) -> Any:
     return (total - (held - family.k) * heap.price[0]) / family.k
 
 
@@ -111,7 +111,7 @@ def class_means(family: Any, prices: Any, means: Any) -> None:
     heap = Heap(np.empty(family.k + 2), np.empty(family.k + 2, dtype=np.int64), np.empty(family.k + 2, dtype=np.int64))
     for number in range(means.shape[0]):
         _, held, total = _highest(family, prices, heap, family.begin[number], family.begin[number + 1] - 1)
-        means[number] = _mean(family, heap, held, total)
+        means[number] = highest_mean(family, heap, held, total)
 
 
 @kernel
@@ -131,11 +131,11 @@ def _project(family: Any, prices: Any, heap: Any, count: Any, held: Any, above: 
 def _cut(family: Any, prices: Any, heap: Any, first: Any, last: Any, cost: Any, most: Any, finish: Any) -> Any:
     """Project up to `most` times; with `finish` the window then holds. Returns how much it was above its cost."""
     count, held, total = _highest(family, prices, heap, first, last)
-    above = was = _mean(family, heap, held, total) - cost
+    above = was = highest_mean(family, heap, held, total) - cost
     while above > _EXACT and most > 0:
         _project(family, prices, heap, count, held, above)
         count, held, total = _highest(family, prices, heap, first, last)
-        above = _mean(family, heap, held, total) - cost
+        above = highest_mean(family, heap, held, total) - cost
         most -= 1
     if finish and above > _EXACT:  # the k highest fall by what is missing and no other stays above them
         level = heap.price[0]
@@ -157,7 +157,7 @@ def _scan(
     least = np.inf
     count, held, total = 0, 0, 0.0
     for last in range(first, stop):
-        count, held, total = _add(family, prices, heap, family.entries[last], count, held, total)
+        count, held, total = add_row(family, prices, heap, family.entries[last], count, held, total)
         there = family.position[family.entries[last]]
         if last + 1 < stop and family.position[family.entries[last + 1]] == there:
             continue
@@ -165,7 +165,7 @@ def _scan(
         if price >= ceiling + margin:
             return min(least, price - ceiling), last - first + 1
         if held >= family.k:
-            least = min(least, price - _mean(family, heap, held, total))
+            least = min(least, price - highest_mean(family, heap, held, total))
             if least < -_EXACT:
                 return least, last - first + 1
     return least, stop - first
@@ -192,7 +192,7 @@ def _mend(
     cost, here = family.cost[number], family.position[family.entries[first]]
     count, held, total, steps = 0, 0, 0.0, 0
     for last in range(first, stop):
-        count, held, total = _add(family, prices, heap, family.entries[last], count, held, total)
+        count, held, total = add_row(family, prices, heap, family.entries[last], count, held, total)
         steps += 1
         there = family.position[family.entries[last]]
         if last + 1 < stop and family.position[family.entries[last + 1]] == there:
@@ -203,7 +203,7 @@ def _mend(
             break
         if held < family.k:
             continue
-        above = _mean(family, heap, held, total) - price
+        above = highest_mean(family, heap, held, total) - price
         if above > _EXACT:
             steps += last - first
             _cut(family, prices, heap, first, last, price, _PROJECTIONS, True)
@@ -268,7 +268,7 @@ def sweep(
         start, stop, cost = family.begin[number], family.begin[number + 1], family.cost[number]
         steps += stop - start
         _, held, total = _highest(family, prices, heap, start, stop - 1)
-        ceiling = _mean(family, heap, held, total)
+        ceiling = highest_mean(family, heap, held, total)
         if ceiling <= cost:
             class_holds[number] = risen + (cost - ceiling)
             continue

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.reports.charts.specs import ACCENTS, AFTER, WIDTH, Record, Spec, _number, _spec, _text
 
 ROW = 34  # height of a row of cells
+PANEL = 270  # width of one of two panels that stand side by side
 LETTER = 7.5  # width of a letter in a box, in pixels: a text that does not fit is shown on hovering only
 
 
@@ -67,30 +68,43 @@ def contingency(records: Sequence[Record]) -> Spec:
 
 
 def quality_against_h(records: Sequence[Record], title: str = "overall F-measure") -> Spec:
-    """Lines of `value` over the threshold `h`, one for each `series`."""
-    return _spec(
-        records,
-        260,
-        mark={"type": "line", "point": {"size": 36}},
-        encoding={
-            "x": {"field": "h", "type": "quantitative", "title": "h: records that every group has at least"},
-            "y": {"field": "value", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}},
-            "color": {"field": "series", "type": "nominal", "scale": {"range": ACCENTS}},
-            "tooltip": [_text("series", "series"), _number("h", "h", "d"), _number("value", title, ".3f")],
-        },
-    )
+    """Lines of `value` over the threshold `h`, one for each `series`.
+
+    Records may also say in which `panel` they are drawn, and in which `mode` the table was masked: each mode is a kind
+    of line.
+    """
+    panels = list(dict.fromkeys(record["panel"] for record in records if "panel" in record))
+    modes = list(dict.fromkeys(record["mode"] for record in records if record.get("mode")))
+    encoding: Spec = {
+        "x": {"field": "h", "type": "quantitative", "title": "h: records that every group has at least"},
+        "y": {"field": "value", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}},
+        "color": {"field": "series", "type": "nominal", "scale": {"range": ACCENTS}},
+        "tooltip": [_text("series", "series"), _number("h", "h", "d"), _number("value", title, ".3f")],
+    }
+    if modes:
+        kinds = {"domain": modes, "range": [[1, 0], [5, 3]][: len(modes)]}
+        encoding["strokeDash"] = {"field": "mode", "type": "nominal", "scale": kinds, "legend": None}
+        encoding["tooltip"].append(_text("mode", "mode"))
+    lines = {"mark": {"type": "line", "point": {"size": 36}}, "encoding": encoding}
+    if len(panels) < 2:
+        return _spec(records, 260, **lines)
+    whole = _spec(records, 0)
+    beside = {key: part for key, part in whole.items() if key not in ("width", "height")}
+    facet = {"field": "panel", "type": "nominal", "sort": panels, "title": None}
+    return {**beside, "facet": facet, "columns": 2, "spec": {"width": PANEL, "height": 180, **lines}}
 
 
 def taxonomy_records(nodes: Sequence[Mapping[str, Any]]) -> list[Record]:
     """The grown intervals of one attribute as boxes: `left` and `right` in records, `level` from the root.
 
-    A node has `node`, `parent` (None for the root), `low` and `high` codes, `records` and its text `value`.
+    A node has `node`, `parent` (None for the root), `records` and its text `value`. They come from left to right,
+    parents before their children.
     """
     by_number = {node["node"]: node for node in nodes}
     before: dict[int, int] = {}
     placed = {node["node"]: 0 for node in nodes if node["parent"] is None}
     records: list[Record] = []
-    for node in sorted(nodes, key=lambda one: (one["low"], -one["high"])):  # parents before children, left to right
+    for node in nodes:
         number, parent = node["node"], node["parent"]
         if parent is not None:
             placed[number] = before.get(parent, placed[parent])

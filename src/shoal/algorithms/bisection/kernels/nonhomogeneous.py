@@ -208,9 +208,9 @@ def box_rings(
         begin, end = starts[partition], starts[partition + 1]
         size = end - begin
         make_ring(geometry, codes, order, begin, end, local, spare)
-        reach = min(k, size)
-        ring_boxes(codes, order, begin, end, reach, low, high)
+        covered = min(k, size)
+        ring_boxes(codes, order, begin, end, covered, low, high)
         state[0] = seeds[partition] | ONE
-        random_assignment(size, reach, state, used, step_of, taker, spare)
+        random_assignment(size, covered, state, used, step_of, taker, spare)
         for place in range(size):
             box_of_record[order[begin + place]] = begin + (place - step_of[place] + size) % size

@@ -26,12 +26,12 @@ class Nearest(NamedTuple):
 class Centres(NamedTuple):
     """What choosing centres goes on with."""
 
-    reach: Any  # float64 (units,) mean distance to the k nearest
+    neighbour_distance: Any  # float64 (units,) mean distance to the k nearest
     following: Any  # int32 (units + 1,) the next unit with records left, densest first; the last entry is the first one
     before: Any  # int32 (units,) the one before
     left: Any  # int64 (units,) records that are in no group yet
-    counters: Any  # int64 (5,) records left, groups, entries of taken, centres without room, the last centre (-1: none)
-    taken: Any  # int64 (units + groups, 3) unit, group, number of records
+    counters: Any  # int64 (5,) records left, groups, entries of takes, centres without room, the last centre (-1: none)
+    takes: Any  # int64 (units + groups, 3) unit, group, number of records
 
 
 @kernel
@@ -136,11 +136,11 @@ def _next_centre(codes: Any, costs: Any, centres: Any) -> Any:
 
     IN  costs  of the last centre
     """
-    reach = centres.reach
+    neighbour_distance = centres.neighbour_distance
     last = centres.counters[4]
     unit = centres.following[codes.shape[0]]
     while unit >= 0:
-        limit = reach[last] + reach[unit]
+        limit = neighbour_distance[last] + neighbour_distance[unit]
         total = 0.0
         for attribute in range(codes.shape[1]):
             total += costs[codes[unit, attribute]]
@@ -154,9 +154,9 @@ def _next_centre(codes: Any, costs: Any, centres: Any) -> Any:
 def _take(unit: Any, amount: Any, blocks: Any, centres: Any) -> None:
     """Put records of a unit into the present group; a unit without any left leaves its block and the list."""
     entry = centres.counters[2]
-    centres.taken[entry, 0] = unit
-    centres.taken[entry, 1] = centres.counters[1]
-    centres.taken[entry, 2] = amount
+    centres.takes[entry, 0] = unit
+    centres.takes[entry, 1] = centres.counters[1]
+    centres.takes[entry, 2] = amount
     centres.counters[2] += 1
     centres.counters[0] -= amount
     centres.left[unit] -= amount

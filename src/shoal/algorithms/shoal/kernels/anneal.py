@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.algorithms.shoal.kernels.moves import try_move, try_swap
 from shoal.algorithms.shoal.kernels.near import neighbour_group
+from shoal.algorithms.shoal.kernels.state import waste
 from shoal.kernels.compile import kernel
 from shoal.kernels.random import random_below, random_unit
 
@@ -94,7 +95,7 @@ def anneal(
 ) -> Any:
     """Try moves and swaps at a temperature that falls from hot to cold; returns how many were taken.
 
-    A trial takes a random item, of two the one whose group loses more, and a group near it. If its group can spare
+    A trial takes a random item, of two the one whose group wastes more, and a group near it. If its group can spare
     it, it may move; otherwise it may change places with one of a few random members of that group. At no temperature
     nothing gets worse.
     """
@@ -106,7 +107,7 @@ def anneal(
         temperature *= cooling
         item = random_below(random, items)
         rival = random_below(random, items)
-        if state.energy[state.group[rival]] > state.energy[state.group[item]]:
+        if waste(state, state.group[rival]) > waste(state, state.group[item]):
             item = rival
         other = neighbour_group(state, near, item, random)
         group = state.group[item]

@@ -9,11 +9,11 @@ import numpy as np
 from shoal.algorithms.shoal.kernels.guard import refill_guard
 from shoal.algorithms.shoal.kernels.near import neighbour_group
 from shoal.algorithms.shoal.kernels.regrow import forget_values, measure, regrow
-from shoal.algorithms.shoal.kernels.state import NOBODY, clear_group, energy_after, insert_item, remove_item
+from shoal.algorithms.shoal.kernels.state import NOBODY, clear_group, energy_after, insert_item, remove_item, waste
 from shoal.kernels.compile import kernel
 from shoal.kernels.random import random_below, random_unit
 
-_RIVALS = 3  # a group that loses much is chosen more often: the one that loses most of these and one more
+_RIVALS = 3  # a group that wastes much is chosen more often: the one that wastes most of these and one more
 
 
 @kernel
@@ -23,7 +23,7 @@ def _choose(state: Any, near: Any, wanted: Any, chosen: Any, most: Any, random: 
     group = state.group[random_below(random, items)]
     for _ in range(_RIVALS):
         rival = state.group[random_below(random, items)]
-        if state.energy[rival] > state.energy[group]:
+        if waste(state, rival) > waste(state, group):
             group = rival
     if state.size[group] > state.held[group] or state.held[group] > most:
         return 0
@@ -59,6 +59,7 @@ def gather_members(state: Any, bench: Any, chosen: Any, found: Any, items: Any, 
             item = state.members[place]
             items[count] = item
             before[count] = chosen[number]
+            bench.worth[count] = state.price[item]
             for layer in range(state.features.shape[1]):
                 bench.columns[layer, count] = state.features[item, layer]
             for interval in range(state.numbers.shape[1]):

@@ -35,6 +35,7 @@ Bench = namedtuple(
         "columns",  # int32 (layers, items) features
         "numbers",  # float64 (intervals, items)
         "weight",  # int64 (items,)
+        "worth",  # float64 (items,) the prices of the items (`state`)
         "noise",  # int32 (items,) what a cost begins with: a little noise, and the place
         "cost",  # int32 (items,) what each would add to the growing group, and the place
         "price",  # int32 (features,) the steps in the unit of the costs
@@ -69,6 +70,7 @@ def make_bench(items: int, groups: int, layers: int, step: Any, number_weight: A
         columns=np.zeros((layers, items), dtype=np.int32),
         numbers=np.zeros((intervals, items)),
         weight=np.ones(items, dtype=np.int64),
+        worth=np.zeros(items),
         noise=np.zeros(items, dtype=np.int32),
         cost=np.zeros(items, dtype=np.int32),
         price=(unit * step).astype(np.int32) << bits,
@@ -166,13 +168,20 @@ def regrow(
 
     Items that are left when fewer than k remain, or when there are `limit` groups, get the group -1. Of `tries`
     random items the one farthest from the last group opens the next one. Up to `noise` is added to what an item costs.
+    Items with high prices, which fit few groups, are taken before others that fit as well: a k-th part of what an item
+    is worth less than the dearest is added to its cost.
     """
     total = 0
     strength = min(noise, bench.farthest[0]) * bench.unit[0]
+    left = bench.farthest[0] * bench.unit[0] - strength
+    dearest = bench.worth[0]
+    for place in range(count):
+        dearest = max(dearest, bench.worth[place])
     for place in range(count):
         total += bench.weight[place]
         bench.group[place] = -1
         drawn = np.int32(strength * random_unit(random)) if noise > 0.0 else _NOTHING
+        drawn += np.int32(min(left, (dearest - bench.worth[place]) / k * bench.unit[0]))
         bench.noise[place] = (drawn << bench.bits[0]) | np.int32(place)
     mask = (1 << bench.bits[0]) - 1
     width = (count + _LANES - 1) // _LANES * _LANES

@@ -13,6 +13,9 @@ the layer is. With counts c of the features in the group, spread = sum f(c) - 1,
 f(c) = 1 for c > 0 this is the true loss: values - 1 for a flat attribute; for a tree every level below the lowest
 common ancestor adds its step. With f(c) = (min(c, k) / k) ** p a rare value counts less than a frequent one, so the
 search can see that it is on the way to getting rid of a value.
+
+Items have prices (`lower_bound.prices`), whose sum no grouping can lose less than: what a group loses more than its
+members are worth is what can be gained at it at most.
 """
 
 from __future__ import annotations
@@ -49,9 +52,17 @@ State = namedtuple(
         "held",  # int64 (groups,) how many there are
         "members",  # int64 (slots,)
         "slot",  # int64 (items,) position within the group's members
+        "price",  # float64 (items,) what a record has to cost, by a lower bound; 0 where none is known
+        "worth",  # float64 (groups,) the sum of the prices of its members
         "size_price",  # float64 (1,) what a record costs for each record of its group; 0 if only the box counts
     ],
 )
+
+
+@inlined
+def waste(state: Any, group: Any) -> Any:
+    """What a group loses more than its members have to: its reduced cost in the linear program of all groups."""
+    return state.energy[group] - state.worth[group]
 
 
 @kernel
@@ -100,6 +111,7 @@ def clear_group(state: Any, group: Any) -> None:
     state.size[group] = 0
     state.held[group] = 0
     state.energy[group] = 0.0
+    state.worth[group] = 0.0
 
 
 @kernel
@@ -121,6 +133,7 @@ def fill_state(state: Any) -> None:
         state.held[group] = place + 1
         weight = state.weight[item]
         state.size[group] += weight
+        state.worth[group] += weight * state.price[item]
         for layer in range(layers):
             feature = state.features[item, layer]
             count = state.counts[group, feature]
@@ -236,6 +249,7 @@ def remove_item(state: Any, item: Any) -> None:
         state.counts[group, feature] = count - 1
         state.reach[group, layer] -= state.step[feature]
     state.size[group] -= 1
+    state.worth[group] -= state.price[item]
     last = state.held[group] - 1
     moved = state.members[state.first[group] + last]
     state.members[state.first[group] + state.slot[item]] = moved
@@ -258,6 +272,7 @@ def insert_item(state: Any, item: Any, group: Any) -> None:
         state.counts[group, feature] = count + 1
         state.reach[group, layer] += state.step[feature]
     state.size[group] += 1
+    state.worth[group] += state.price[item]
     place = state.held[group]
     state.members[state.first[group] + place] = item
     state.slot[item] = place
@@ -331,6 +346,9 @@ def swap_items(state: Any, item: Any, partner: Any) -> None:
             replace_feature(state, group, layer, one, two)
             replace_feature(state, other, layer, two, one)
     state.group[item], state.group[partner] = other, group
+    more = state.price[partner] - state.price[item]
+    state.worth[group] += more
+    state.worth[other] -= more
     state.slot[item], state.slot[partner] = state.slot[partner], state.slot[item]
     state.members[state.first[other] + state.slot[item]] = item
     state.members[state.first[group] + state.slot[partner]] = partner
