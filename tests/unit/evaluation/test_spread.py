@@ -12,9 +12,9 @@ from shoal.evaluation.usefulness.reading_cells import (
     accepted_shares,
     make_bins,
     overlap,
-    variance_inside,
     text_shares,
     value_weights,
+    variance_inside,
 )
 from shoal.released.domain import make_domains
 from shoal.released.reading import ReadColumn, read_release
