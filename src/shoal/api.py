@@ -45,6 +45,7 @@ def anonymize(
     scales: Mapping[str, Scale | str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
     missing: Sequence[str] | str = (),
+    date_formats: Mapping[str, str] | None = None,
     algorithm: str | Algorithm = "shoal",
     parameters: Mapping[str, Any] | None = None,
     effort: str | float | None = None,
@@ -53,11 +54,14 @@ def anonymize(
     recoding: Recoding | Scheme = "range",
     recodings: Mapping[str, Recoding] | None = None,
     at_most: Mapping[str, int] | None = None,
+    round: Mapping[str, str | float] | None = None,
     suppressed: Literal["star", "drop"] = "star",
     seed: int = 0,
     threads: int | None = None,
     output: str | Path | None = None,
     certificate: str | Path | None = None,
+    public_certificate: str | Path | None = None,
+    sign: str | Path | None = None,
     report: str | Path | None = None,
     prices: str | Path | None = None,
     order: Literal["released", "input"] = "released",
@@ -77,14 +81,17 @@ def anonymize(
     `drop_rest=True`. A kept column that tells who somebody is has to be named in `allow` too. The index of a pandas
     frame is not released. `models` may be objects (`shoal.LDiversity(3, "disease")`) or their text form. `hierarchies`
     maps columns to hierarchies (files, nested dicts, builders) or names a folder of files. `scales`, `orders` and
-    `missing` say how columns are to be read, `priorities` (weights, or names in order) what to keep most, `recoding`
+    `missing` say how columns are to be read, `date_formats` (`{"birth": "%m/%d/%Y"}`) how texts of
+    dates are written, `priorities` (weights, or names in order) what to keep most, `recoding`
     and `recodings` how groups are released. `at_most` caps generalization (`{"age": 2, "sex": 0}`: at most level 2 of
-    the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. With `suppressed="drop"`
-    suppressed records are left out instead of released as `*`. `class_column` is a label to keep predictable; with
-    `person`, k counts persons. The files `output`, `certificate`, `report` and `prices` (what proves the lower bound)
-    are written if they are named; the rows of a file are sorted by their released values, unless `order` is "input",
-    and `key` is a private file that tells which is which. `watch` is progress, trace and the wish to stop in one
-    object.
+    the hierarchy, and not at all); a quasi-identifier in `keep` is not generalized at all. `round` names the unit
+    at which the ranges of a column end (`{"birth": "month", "age": 5}`); dates and times have one that costs little,
+    unless it is "exact". With `suppressed="drop"` suppressed records are left out instead of released as `*`.
+    `class_column` is a label to keep predictable; with `person`, k counts persons. The files `output`, `certificate`,
+    `report` and `prices` (what proves the lower bound) are written if they are named; the rows of a file are sorted by
+    their released values, unless `order` is "input", and `key` is a private file that tells which is which.
+    `public_certificate` is the part of the certificate that may be published, `sign` a private key (Ed25519, PEM) that
+    signs both. `watch` is progress, trace and the wish to stop in one object.
 
     `earlier` are frames of releases of the same people, the earliest first: the new one is made so that all of them
     hold together (docs/several_releases.md). `earlier_original`, the frame behind the last of them, tells who is new;
@@ -117,6 +124,7 @@ def anonymize(
         scales=scales or {},
         orders={**_orders_of(frame, (*as_tuple(quasi), *as_tuple(sensitive)), scales, hierarchies), **(orders or {})},
         missing=missing if missing is None else as_tuple(missing),
+        date_formats=dict(date_formats or {}),
         algorithm=name,
         parameters=its_parameters,
         effort=effort,
@@ -125,11 +133,14 @@ def anonymize(
         recoding=recoding,
         recodings=recodings or {},
         at_most=dict(at_most or {}),
+        round=dict(round or {}),
         suppressed=suppressed,
         seed=seed,
         threads=threads,
         output=output,
         certificate=certificate,
+        public_certificate=public_certificate,
+        sign=sign,
         report=report,
         prices=prices,
         order=order,

@@ -33,6 +33,8 @@ ALGORITHMS = (
     "dbca-cm",
 )
 RECODINGS = ("range", "mean", "midpoint", "nodes", "cell-suppression", "value-suppression")
+DATE_UNITS = ("day", "month", "quarter", "year", "hour", "minute", "exact")
+NUMBER_UNITS = ("5", "10", "1", "3", "0.5", "0.1")
 OBJECTIVES = ("gcp", "distortion", "discernibility", "class", "squares")
 NUMERIC = ("int64", "int8", "uint64", "huge", "float", "float32", "decimal", "date", "datetime")
 
@@ -63,6 +65,7 @@ def make_case(number: int) -> Case:
     items = list(columns.items())
     random.shuffle(items)
     case["columns"] = dict(items)
+    _choose_rounding(case, random)
     return case
 
 
@@ -273,6 +276,21 @@ def _choose_release(case: Case, random: Random) -> None:
         some = random.sample(settings["quasi"], random.randint(1, len(settings["quasi"])))
         weights = {name: random.choice([0, 0.5, 1, 2]) for name in some}
         settings["priorities"] = random.choice([some, weights])
+
+
+def _choose_rounding(case: Case, random: Random) -> None:
+    """The last choice of a case: the unit at which ranges end. Mostly one that fits."""
+    settings = case["settings"]
+    for name in settings["quasi"]:
+        if random.random() < 0.75:
+            continue
+        fits = name not in settings.get("hierarchies", {}) and name not in settings.get("orders", {})
+        recoding = settings.get("recodings", {}).get(name, settings.get("recoding", "range"))
+        kind = case["columns"][name]["kind"]
+        if (fits and recoding not in ("mean", "midpoint", "nodes") and kind in NUMERIC) or random.random() < 0.1:
+            numbers = NUMBER_UNITS[:4] if kind in ("int64", "int8", "uint64", "huge") else NUMBER_UNITS
+            units = DATE_UNITS if kind in ("date", "datetime") else numbers
+            settings.setdefault("round", {})[name] = random.choice(units)
 
 
 def _way(random: Random) -> dict[str, Any]:

@@ -83,9 +83,30 @@ def _covering(case: Case, columns: dict[str, Column], cells: Cells, keys: dict[s
                 classes = _classes(keys, (name,), None)
             bad = set(wrong)
             wrong = [row for rows in classes if bad & set(rows) for row in _outside(rows, cells[name], texts, reader)]
+        unit = settings.get("round", {}).get(name)
+        if unit is not None and not all(in_units(cell, unit) for cell in cells[name]):
+            findings.append(("not rounded", f"cells of {name} do not end at units of {unit}"))
         if wrong:
             findings.append(("not covered", f"{len(wrong)} cells of {name} do not stand for their values"))
     return findings
+
+
+def in_units(cell: Any, unit: str) -> bool:
+    """Whether a range of numbers or of days begins where a unit does; other cells are not looked at."""
+    if not (isinstance(cell, str) and cell.startswith("[") and ", " in cell):
+        return True
+    low = cell[1:].partition(", ")[0]
+    number = number_of(low)
+    if unit[0].isdigit():
+        return number is None or number % Decimal(unit) == 0
+    moment = moment_of(low)
+    if moment is None or unit == "exact":
+        return True
+    months = {"month": range(1, 13), "quarter": (1, 4, 7, 10), "year": (1,)}.get(unit)
+    at_day = (moment.hour, moment.minute, moment.second) == (0, 0, 0)
+    if months is not None:
+        return at_day and moment.day == 1 and moment.month in months
+    return (moment.minute if unit == "hour" else 0, moment.second) == (0, 0) and (unit != "day" or at_day)
 
 
 def _sets_alone(case: Case) -> bool:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from fuzzing.values import Column, single
 
+INTEGERS = ("int64", "int8", "uint64", "huge")
 MISSING = ("", "NaN", "nan")
 DATE_FORMS = (
     "%Y-%m-%d",
@@ -33,7 +34,7 @@ def is_missing(value: Any, missing: tuple[str, ...] = ()) -> bool:
     if value is None or value is pd.NaT or value is pd.NA:
         return True
     if isinstance(value, str):
-        return value in MISSING or value in missing
+        return value.strip() in MISSING or value.strip() in missing
     return bool(value != value)
 
 
@@ -149,7 +150,8 @@ class Reader:
             return first is not None and second is not None and single(first) == single(second)
         number, other = number_of(cell), number_of(text)
         if number is not None and other is not None:
-            return number == other or float(number) == float(other)
+            whole = self.kind in INTEGERS and not isinstance(cell, float)  # floats take large ones for each other
+            return number == other or (not whole and float(number) == float(other))
         if self.kind == "time":
             return shown.startswith(text)
         moment, wanted = moment_of(cell, self.zone), moment_of(text)

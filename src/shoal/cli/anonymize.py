@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.interrupt import OnInterrupt, stop_on_interrupt
+from shoal.cli.losses import loss_rows_beside, print_losses
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
 from shoal.cli.quick import load_compiler, read_early
 from shoal.cli.together import print_together
@@ -55,9 +56,11 @@ def anonymize(
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
+    date_format: Annotated[list[str] | None, typer.Option(help=options.DATE_FORMAT_HELP)] = None,
     recoding: Annotated[str | None, typer.Option(help=options.RECODING_HELP)] = None,
     recode: Annotated[list[str] | None, typer.Option(help="recoding of single columns: age=nodes")] = None,
     at_most: Annotated[list[str] | None, typer.Option(help=options.AT_MOST_HELP)] = None,
+    round_ends: Annotated[list[str] | None, typer.Option("--round", help=options.ROUND_HELP)] = None,
     list_all: Annotated[bool, typer.Option("--all", help="full-domain: list every minimal combination")] = False,
     suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
     suppressed: Annotated[str | None, typer.Option(help="what becomes of these records: star (all *) or drop")] = None,
@@ -89,6 +92,8 @@ def anonymize(
         str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
     ] = None,
     certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
+    public_certificate: Annotated[Path | None, typer.Option(help=options.PUBLIC_CERTIFICATE_HELP)] = None,
+    sign: Annotated[Path | None, typer.Option(help=options.SIGN_HELP, metavar="KEY")] = None,
     report: Annotated[Path | None, typer.Option(help="where the report goes (HTML)")] = None,
     prices: Annotated[Path | None, typer.Option(help="where the proof of the lower bound goes (npz)")] = None,
     order: Annotated[str | None, typer.Option(help=options.ORDER_HELP)] = None,
@@ -145,9 +150,11 @@ def anonymize(
         "priorities": options.priorities(priority, problems),
         "scales": options.pairs(scale, "--scale", problems),
         "missing": tuple(missing or ()),
+        "date_formats": options.pairs(date_format, "--date-format", problems),
         "recoding": recoding,
         "recodings": options.pairs(recode, "--recode", problems),
         "at_most": options.levels(at_most, problems),
+        "round": options.pairs(round_ends, "--round", problems),
         "suppressed": suppressed,
         "suppression_limit": options.decimal_number(suppression_limit, "--suppression-limit", problems),
         "csv": {name: value for name, value in csv.items() if value is not None},
@@ -157,6 +164,8 @@ def anonymize(
         "seed": options.whole_number(seed, "--seed", problems),
         "threads": options.whole_number(threads, "--threads", problems),
         "certificate": certificate,
+        "public_certificate": public_certificate,
+        "sign": sign,
         "report": report,
         "prices": prices,
         "order": order,
@@ -242,16 +251,12 @@ def print_result(result: Result, output: object) -> None:
             ("Groups of records that look the same", f"{certificate['classes']:,}"),
             ("Smallest group (k reached)", "-" if smallest is None else f"{smallest:,}"),
             ("Information lost (GCP, 0 to 1)", f"{result.metrics['gcp']:.4f}"),
+            *loss_rows_beside(result.metrics),
             *_bound_rows(result),
         ],
         right=(1,),
     )
-    print_table(
-        "Information lost per attribute (0: exact, 1: nothing left)",
-        ("attribute", "loss"),
-        [(name, f"{values['gcp']:.4f}") for name, values in result.per_attribute.items()],
-        right=(1,),
-    )
+    print_losses("Information lost per attribute (0: exact, 1: nothing left)", result.per_attribute)
     print_table(
         "Chance that somebody who knows a person's attributes finds the record",
         ("", "before", "after"),

@@ -18,6 +18,8 @@ from shoal.tables.formats.atomic import atomic_output, check_different, check_ou
 
 COLUMNS = (
     ("gcp", "loss (GCP)", "{:.4f}"),
+    ("exact_cells", "exact cells", "{:.1%}"),
+    ("listed_values", "values per cell", "{:.1f}"),
     ("weighted_gcp", "with priorities", "{:.4f}"),
     ("discernibility", "discernibility", "{:,.0f}"),
     ("smallest_class", "smallest class", "{:,}"),

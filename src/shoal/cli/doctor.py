@@ -23,6 +23,7 @@ EXTRAS = {
     "eval": (("scikit-learn",), "classifiers and clusterers in evaluations; shoal.sklearn"),
     "excel": (("fastexcel", "xlsxwriter"), "Excel files"),
     "stats": (("pyreadstat",), "SPSS, Stata and SAS files"),
+    "sign": (("cryptography",), "signed certificates"),
     "sql": (("adbc-driver-postgresql", "adbc-driver-sqlite", "duckdb"), "tables in databases"),
     "web": (("starlette", "uvicorn"), "the workbench"),
     "spark": (("pyspark",), "tables that do not fit one machine"),

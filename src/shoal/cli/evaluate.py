@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import options
+from shoal.cli.losses import print_losses
 from shoal.cli.output import ProgressBar, print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
 from shoal.cli.together import print_measured
@@ -177,12 +178,9 @@ def _print(found: dict[str, Any], written: list[Path]) -> None:
         right=(1, 2),
     )
     print_table("Loss", ("metric", "value"), [(n, f"{v:,.6g}") for n, v in scores["totals"].items()], right=(1,))
-    print_table(
-        "Loss per attribute (GCP)",
-        ("attribute", "loss"),
-        [(name, f"{value:.4f}") for name, value in scores["per_attribute"]["gcp"].items()],
-        right=(1,),
-    )
+    parts = scores["per_attribute"]
+    by_attribute = {name: {metric: of[name] for metric, of in parts.items() if name in of} for name in parts["gcp"]}
+    print_losses("Loss per attribute (GCP)", by_attribute)
     if found.get("queries"):
         error = found["queries"]["median_error"]
         print_text(

@@ -105,6 +105,9 @@ RECODING_HELP = (
     "range, mean, midpoint, nodes, cell- or value-suppression; or the same everywhere: full-domain, subtree, sibling"
 )
 AT_MOST_HELP = "the highest level to which columns may be lifted, 0: not at all: age=2,sex=0"
+ROUND_HELP = "the unit at which ranges end: birth=month,age=5, or birth=exact; dates have one unless it costs too much"
+PUBLIC_CERTIFICATE_HELP = "where the part of the certificate goes that may be published (JSON)"
+SIGN_HELP = "a private key (Ed25519, PEM) to sign certificates with"
 KEEP_HELP = "columns that are published as they are"
 KEEP_REST_HELP = "publish the columns that are not named as they are"
 DROP_REST_HELP = "drop the columns that are not named"
@@ -113,6 +116,7 @@ ORDER_HELP = "of the rows: released (by their released values) or input (gives a
 KEY_HELP = "where the private key goes: which row of the input became which row of the release"
 SCALE_HELP = "integer, decimal, date or category: zip=category"
 MISSING_HELP = "a text that means 'missing' (repeatable)"
+DATE_FORMAT_HELP = "how the dates of a column are written: birth=%m/%d/%Y (repeatable); released as yyyy-mm-dd"
 CSV_HELP = "of the CSV file, if it is not found out"
 HEADER_HELP = "whether the CSV file has one, if it is not found out"
 HIERARCHY_HELP = "hierarchy of one column: COLUMN=FILE, or a builder: COLUMN=prefix (repeatable)"

@@ -28,6 +28,9 @@ def verify(
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
     model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
     certificate: Annotated[Path | None, typer.Option(help="take columns, models and hash from here")] = None,
+    signer: Annotated[
+        Path | None, typer.Option(help="the public key (PEM) with which the certificate must be signed")
+    ] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
@@ -77,9 +80,11 @@ def verify(
         if problems:
             raise InputError(problems)
         told = load_certificate(certificate)
-        outcome = verify_certified(release, told, hierarchies, population, missing or ())
+        outcome = verify_certified(release, told, hierarchies, population, missing or (), signer)
         columns, number = tuple(told["quasi"]), told.get("job", {}).get("k")
     else:
+        if signer is not None:
+            problems.append(Problem("bad-option", "--signer is about a certificate", hint="name it with --certificate"))
         columns = options.names(quasi)
         outcome = verify_file(
             release,
@@ -184,4 +189,6 @@ def _print(outcome: dict[str, Any]) -> None:
     _print_row_order(outcome["row_order"])
     for note in outcome.get("notes", []):
         print_text(note)
+    if "signature" in outcome:
+        print_text(outcome["signature"])
     print_text("The release holds." if outcome["passed"] else "The release does NOT hold.")

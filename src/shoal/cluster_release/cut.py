@@ -1,7 +1,8 @@
 """The cut in words: the released values of every attribute, and the intervals that were grown for numbers.
 
 Intervals can be written as in the TDR paper, `[1-37)`: the left end belongs to it, the right end is where the next
-interval begins. The usual form, `[30, 35]`, names the smallest and largest value inside.
+interval begins. Rounded dates and numbers, whose ends are those of their units, keep the usual form. The
+usual form, `[30, 35]`, names the smallest and largest value inside.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def with_half_open_intervals(
         return clustering
     labels = dict(clustering.boxes.labels)
     for number, book in enumerate(codebook.columns):
-        if book.kind is Kind.INTERVAL and book.scale is not Scale.ORDERED:
+        if book.kind is Kind.INTERVAL and book.scale is not Scale.ORDERED and book.ends is None:
             low, high = clustering.boxes.low[number], clustering.boxes.high[number]
             texts = half_open_texts(book, low, high, (ranges or {}).get(book.name))
             labels[book.name] = cast("tuple[str, ...]", tuple(texts))  # None, a missing value, becomes an empty cell
@@ -91,7 +92,7 @@ def grown_taxonomies(
     for name, nodes in clustering.details.get("taxonomies", {}).items():
         book = codebook[name]
         low, high = (np.array([node[end] for node in nodes], dtype=np.int32) for end in ("low", "high"))
-        if interval_text == "half-open" and book.scale is not Scale.ORDERED:
+        if interval_text == "half-open" and book.scale is not Scale.ORDERED and book.ends is None:
             texts = half_open_texts(book, low, high, (ranges or {}).get(name))
         else:
             cells = interval_cells(book, low, high)

@@ -130,7 +130,7 @@ def publish_for_clustering(
     problems += split_rule_problems(name, split_rule)
     wanted = required_models(h, qids, parsed(as_tuple(models), problems), problems)
     draft = resolve(job, wanted, problems)
-    return publish_clusters(draft, lambda: frame_source(frame), settings, Watch(progress))
+    return publish_clusters(draft, lambda: frame_source(frame, job), settings, Watch(progress))
 
 
 def publish_file(

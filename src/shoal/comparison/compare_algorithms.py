@@ -18,6 +18,7 @@ from typing import Any
 from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.comparison.frontier import Record, Task, compare, grid, record_of, results_problems
 from shoal.errors import InputError, Problem, ShoalError
+from shoal.evaluation.summary import BESIDE_GCP
 from shoal.hierarchies.files import find_hierarchy_files
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.job.checks import needs_classes
@@ -67,8 +68,8 @@ def run_task(job: Job, task: Task, usefulness: bool) -> Record:
         "cluster_seconds": result.seconds["cluster"],
         "peak_megabytes": kilobytes / 1024,
     }
-    if "weighted_gcp" in result.metrics:
-        record["weighted_gcp"] = result.metrics["weighted_gcp"]
+    beside = ("weighted_gcp", *BESIDE_GCP)
+    record.update({name: result.metrics[name] for name in beside if name in result.metrics})
     if usefulness:
         record.update(_usefulness(settings, result, seconds))
     return record

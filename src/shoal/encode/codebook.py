@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.encoded_table import Kind
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.tables.rounding import OuterEnds
 from shoal.tables.schema import Scale
 
 
@@ -27,6 +28,7 @@ class ColumnCodebook:
     ranks: NDArray[np.int64]  # INTERVAL: rising with the codes, equal where two are exactly one number; otherwise empty
     missing_code: int = -1
     hierarchy: Hierarchy | None = None  # TREE: whose leaves the codes are; the missing code comes after the last leaf
+    ends: OuterEnds | None = None  # INTERVAL: of the unit that each code is rounded to; null for missing
 
     @property
     def size(self) -> int:

@@ -17,6 +17,7 @@ from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.tables.distinct import CodedColumn
 from shoal.tables.exact import exact_order
+from shoal.tables.rounding import OuterEnds, outer_ends, outer_places, with_missing
 from shoal.tables.scales import is_missing, parse_values
 from shoal.tables.schema import Attribute, Scale
 
@@ -49,14 +50,16 @@ def encode_attribute(
     weight: float,
     missing: Sequence[str],
     at_most: int | None = None,
+    rounding: str | None = None,
 ) -> tuple[EncodedAttribute, ColumnCodebook, NDArray[np.int32], int]:
     """A quasi-identifier as codes. Raises InputError with every problem of this column.
 
     Numbers, dates and ordered categories become INTERVAL (unless they have a hierarchy and `as_nodes` asks for its
-    nodes), categories with a hierarchy TREE, other categories FLAT. Also returns the number of missing cells.
+    nodes), categories with a hierarchy TREE, other categories FLAT. With `rounding` (a unit) the values of an INTERVAL
+    stand where their units begin. Also returns the number of missing cells.
     """
     distinct, absent = _distinct(column, missing)
-    halvings = False
+    halvings, ends = False, None
     if hierarchy is not None and (as_nodes or attribute.scale is Scale.CATEGORY):
         coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
         ancestors, cost = tree_levels(
@@ -73,8 +76,12 @@ def encode_attribute(
     else:
         numbers, ranks, ordered = _ordered_numbers(distinct, attribute)
         coded = _code_in_order(column, ordered, absent)
-        positions = scaled_positions(numbers, coded.missing_code >= 0)
+        places = numbers
+        if rounding is not None:
+            ends, places = _rounded(ordered, numbers, attribute, rounding)
+        positions = scaled_positions(places, coded.missing_code >= 0)
         if coded.missing_code >= 0:
+            ends = with_missing(ends)
             numbers, ranks = np.append(numbers, np.nan), np.append(ranks, len(ranks))
         nodes = _hierarchy_nodes(coded.texts, hierarchy)
         ancestors, cost = interval_levels(positions, nodes)
@@ -93,7 +100,16 @@ def encode_attribute(
         halvings,
     )
     book = ColumnCodebook(
-        attribute.name, kind, attribute.scale, coded.values, coded.texts, numbers, ranks, coded.missing_code, hierarchy
+        attribute.name,
+        kind,
+        attribute.scale,
+        coded.values,
+        coded.texts,
+        numbers,
+        ranks,
+        coded.missing_code,
+        hierarchy,
+        ends,
     )
     return encoded, book, coded.codes, coded.missing_count
 
@@ -226,6 +242,17 @@ def _ordered_numbers(distinct: pl.Series, attribute: Attribute) -> _Ordered:
         return _Ordered(numbers, np.empty(0, dtype=np.int64), distinct)
     order, ranks = exact_order(distinct, numbers, attribute.scale)
     return _Ordered(numbers[order], ranks, distinct.gather(order))
+
+
+def _rounded(
+    ordered: pl.Series, numbers: NDArray[np.float64], attribute: Attribute, unit: str
+) -> tuple[OuterEnds, NDArray[np.float64]]:
+    """The ends of the units of values in rising order, and where these stand: what a range costs counts from there."""
+    try:
+        ends = outer_ends(ordered, attribute.scale, unit)
+    except ValueError as error:
+        raise InputError(Problem("bad-rounding", str(error), attribute.name, "take a wider one")) from None
+    return ends, outer_places(ends.begins, numbers)
 
 
 def _leaf_positions(hierarchy: Hierarchy, distinct: pl.Series, attribute: Attribute) -> NDArray[np.float64] | None:

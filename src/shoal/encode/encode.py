@@ -33,6 +33,7 @@ class EncodeOptions:
     model_columns: tuple[str, ...] = ()  # columns that models look at, besides the sensitive ones
     named_values: tuple[tuple[str, str], ...] = ()  # (column, text) of values that models name
     at_most: Mapping[str, int] = field(default_factory=dict)  # the highest level of each capped quasi-identifier
+    roundings: Mapping[str, str] = field(default_factory=dict)  # the unit of each quasi-identifier that has one
 
 
 def encode_table(
@@ -88,6 +89,7 @@ def encode_columns(
                     weight=options.weights.get(name, 1.0),
                     missing=options.missing,
                     at_most=options.at_most.get(name),
+                    rounding=options.roundings.get(name),
                 )
                 encoded.append(one)
                 books.append(book)

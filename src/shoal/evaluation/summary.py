@@ -13,6 +13,7 @@ from shoal.metrics.score import Scores
 from shoal.verification.classes import Classes, count_values, find_classes, fully_suppressed, value_numbers
 from shoal.verification.result import Verification
 
+BESIDE_GCP = ("exact_cells", "listed_values", "lonely_ends")  # what a mean loss does not show
 LOOSE = 0.5  # where a release can be so much above the bound, it is the bound that says little
 
 
@@ -42,6 +43,7 @@ def loss_summary(
     """
     gcp = float(scores.totals["gcp"])
     summary: dict[str, Any] = {"gcp": gcp}
+    summary.update({name: float(scores.totals[name]) for name in BESIDE_GCP if name in scores.totals})
     weights = weights if weights is not None else {}
     weighted = any(weight != 1.0 for weight in weights.values())
     asked_for = gcp

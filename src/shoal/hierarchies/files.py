@@ -70,6 +70,13 @@ def find_hierarchy_files(folder: Path | str, columns: Iterable[str]) -> dict[str
     return found
 
 
+def files_of_no_column(folder: Path | str, columns: Iterable[str]) -> list[str]:
+    """The names of the files in a folder of hierarchies that belong to none of these columns."""
+    files = sorted(path for path in Path(folder).iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file())
+    known = list(columns)
+    return [path.name for path in files if not any(_is_file_of(path.stem, column) for column in known)]
+
+
 def _is_file_of(stem: str, column: str) -> bool:
     # Some systems store accented letters in file names in a decomposed form.
     name, wanted = unicodedata.normalize("NFC", stem), unicodedata.normalize("NFC", column)

@@ -164,6 +164,7 @@ def _is_number(text: str) -> bool:
 def write_arx_project(project: ArxProject, folder: Path) -> Job:
     """Write the data and the hierarchies of a project into a folder, and the job that uses them; returns the job."""
     (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
+    (folder / "data.csv").touch(mode=0o600)  # the people themselves: not for others on this machine
     (folder / "data.csv").write_bytes(project.data)
     files: dict[str, Any] = {}
     for number, (column, content) in enumerate(project.hierarchies.items(), start=1):

@@ -16,16 +16,18 @@ from shoal.errors import Problem
 from shoal.job.job import Job, content_hash
 from shoal.job.plan import Plan
 from shoal.tables.distinct import text_codes
+from shoal.tables.rounding import EXACT
 from shoal.tables.scales import is_missing
 from shoal.tables.schema import Scale
 
 
 def certified_job(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, problems: list[Problem]) -> Job:
-    """The job with what the certificate tells about scales, orders and weights, where the job itself says nothing."""
+    """The job with what the certificate tells about scales, orders, units and weights, where the job says nothing."""
     columns: Mapping[str, Mapping[str, Any]] = certificate.get("columns", {})
     known = {name: told for name, told in columns.items() if name in job.quasi and name in original.columns}
-    told_missing = certificate.get("job", {}).get("missing")
-    if known and told_missing and told_missing.get("sha256") != content_hash(list(job.missing)):
+    told_missing = certificate.get("job", {}).get("missing") or {}
+    given_missing = content_hash(list(job.missing))
+    if known and told_missing.get("sha256", given_missing) != given_missing:  # a public certificate does not tell
         message = "other texts meant 'missing' when the release was made"
         problems.append(Problem("other-missing", message, hint="give the same --missing, or the job with --job"))
     orders: dict[str, tuple[str, ...]] = {}
@@ -42,12 +44,14 @@ def certified_job(job: Job, certificate: Mapping[str, Any], original: pl.DataFra
                 orders[name] = order
         elif told.get("scale") in tuple(Scale):
             scales[name] = Scale(told["scale"])
+    units = {name: str(told.get("round", EXACT)) for name, told in known.items()}
     weights = {name: float(told["weight"]) for name, told in known.items() if told.get("weight", 1.0) != 1.0}
     return job.model_copy(
         update={
             "orders": {**orders, **job.orders},
             "scales": {**scales, **job.scales},
             "priorities": job.priorities or weights,
+            "round": {**units, **job.round},
         }
     )
 
@@ -61,7 +65,7 @@ def other_hierarchies(plan: Plan, certificate: Mapping[str, Any]) -> list[Proble
         Problem("other-hierarchy", "the release was made with another hierarchy", column.name, hint)
         for column in plan.quasi
         if column.name in told
-        and (column.name not in given or given[column.name].digest() != told[column.name].get("sha256"))
+        and (column.name not in given or told[column.name].get("sha256") not in (None, given[column.name].digest()))
     ]
 
 

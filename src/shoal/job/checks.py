@@ -26,6 +26,7 @@ from shoal.tables.formats.atomic import check_outputs
 from shoal.tables.formats.files import Format, format_of, format_to_write
 from shoal.tables.formats.sql.address import SqlAddress
 from shoal.tables.schema import Scale
+from shoal.tables.stated_forms import format_problem
 from shoal.tables.types import has_text
 
 
@@ -41,6 +42,9 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
     for name, times in Counter(list(job.priorities)).items():
         if times > 1:
             problems.append(Problem("bad-priority", "the priority order names it twice", name))
+    for name, form in job.date_formats.items():
+        if format_problem(form):
+            problems.append(Problem("bad-form", format_problem(form), name))
     problems += _output_problems(job, requirement)
     problems += engine_problems(job, algorithm)
     if requirement is not None:
@@ -59,6 +63,9 @@ def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]
     into_folder = job.engine == "spark"  # what speaks against that folder is told by whoever knows the engine
     outputs = [path for path in job.outputs() if not (into_folder and path == job.output)]
     problems = check_outputs(outputs, input_files(job, requirement))
+    if job.public_certificate is not None and job.certificate is None:
+        message = "a public certificate is part of a certificate of the holder, which keeps its salt, but none is named"
+        problems.append(Problem("no-certificate", message, hint="--certificate certificate.json"))
     for path in (None if into_folder else job.output, job.key):
         try:
             if isinstance(path, Path):
@@ -89,7 +96,7 @@ def _database_problems(job: Job) -> list[Problem]:
 def input_files(job: Job, requirement: Requirement | None) -> list[Path]:
     """Every file that the job reads: the table, the population, and the hierarchies that are files."""
     trees = [Path(spec) for spec in hierarchy_specs(job, requirement, []).values() if isinstance(spec, str | Path)]
-    others = (job.input, job.query, job.population, job.earlier_original, job.series, *job.earlier)
+    others = (job.input, job.query, job.sign, job.population, job.earlier_original, job.series, *job.earlier)
     return [path for path in (*others, *trees) if isinstance(path, Path)]
 
 
@@ -176,7 +183,9 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
         ("orders", job.orders),
         ("priorities", job.priorities),
         ("recodings", job.recodings),
+        ("date_formats", job.date_formats),
         ("at_most", job.at_most),
+        ("round", job.round),
         ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ()),
         ("models", [*requirement.columns(), *class_columns] if requirement is not None else ()),
         ("columns to cluster on", described),
@@ -191,13 +200,14 @@ def _unknown(job: Job, known: list[str], requirement: Requirement | None, descri
 
 
 def _not_for_this_role(job: Job, known: list[str]) -> list[Problem]:
-    """Priorities, recodings and highest levels are for quasi-identifiers."""
+    """Priorities, recodings, highest levels and roundings are for quasi-identifiers."""
     return [
         Problem(reason, f"a {setting} names it, but it is no quasi-identifier", name, did_you_mean(name, job.quasi))
         for reason, setting, names in (
             ("bad-priority", "priority", job.priorities),
             ("bad-recoding", "recoding", job.recodings),
             ("bad-cap", "highest level", job.at_most),
+            ("bad-rounding", "rounding", job.round),
         )
         for name in dict.fromkeys(names)
         if name in known and name not in job.quasi

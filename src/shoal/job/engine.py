@@ -66,6 +66,9 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
     if job.caps() or job.recoding in SCHEMES or job.suppressed == "drop":
         message = f"{engine} knows no highest levels, recodings that are the same everywhere, or dropped records"
         problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
+    if job.date_formats:
+        message = f"{engine} reads dates in the usual form only"
+        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
     if job.csv.decimal_comma:
         message = (
             f"{engine} reads a table piece by piece, and cannot tell which columns are numbers with a decimal comma"

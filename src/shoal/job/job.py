@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -37,7 +38,7 @@ Scheme = Literal["full-domain", "subtree", "sibling"]  # recodings that release 
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 PLACES = (
     *("input", "query", "output", "population", "certificate"),
-    *("report", "prices", "key", "earlier_original", "series"),
+    *("report", "prices", "key", "earlier_original", "series", "public_certificate", "sign"),
 )
 NOT_PART_OF_THE_RESULT = {*PLACES, "earlier", "replace", "threads"}
 HOW_IT_IS_DONE = {"engine", "memory", "spark"}  # who holds the records changes no cell
@@ -89,6 +90,7 @@ class Job(BaseModel):
     scales: dict[str, Scale] = Field(default_factory=dict)
     orders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    date_formats: dict[str, str] = Field(default_factory=dict)  # how the dates of a column of texts are written
     algorithm: str = "shoal"
     parameters: dict[str, Any] = Field(default_factory=dict)
     effort: str | float | None = None
@@ -97,6 +99,7 @@ class Job(BaseModel):
     recoding: Recoding | Scheme = "range"
     recodings: dict[str, Recoding] = Field(default_factory=dict)
     at_most: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)  # the highest level of each; 0: exact
+    round: dict[str, str] = Field(default_factory=dict)  # the unit of each column at which its ranges end, or 'exact'
     suppressed: Literal["star", "drop"] = "star"  # what becomes of suppressed records
     csv: CsvSettings = CsvSettings()
     order: Literal["released", "input"] = "released"  # of the rows of a file: by their values, or as they came
@@ -106,6 +109,8 @@ class Job(BaseModel):
     seed: int = Field(default=0, ge=0, lt=2**63)
     threads: int | None = Field(default=None, ge=1, le=4096)
     certificate: Path | None = None
+    public_certificate: Path | None = None  # without what lets a guess of the table be confirmed
+    sign: Path | None = None  # a private key (Ed25519, PEM) with which certificates are signed
     report: Path | None = None
     prices: Path | None = None  # what proves the lower bound
     key: Path | None = None  # which row of the input became which row of the file: for the holder alone
@@ -197,6 +202,14 @@ class Job(BaseModel):
             raise PydanticCustomError("neither_form", message)
         return given
 
+    @field_validator("round", mode="before")
+    @classmethod
+    def _units_as_texts(cls, given: Any) -> Any:
+        """A width may be given as a number."""
+        if not isinstance(given, dict):
+            return given
+        return {name: str(unit) if _is_number(unit) else unit for name, unit in given.items()}
+
     @field_validator("memory", mode="before")
     @classmethod
     def _amount_of_memory(cls, given: Any) -> Any:
@@ -221,7 +234,7 @@ class Job(BaseModel):
 
     def outputs(self) -> tuple[Path, ...]:
         """Every file that the job writes."""
-        named = (self.output, self.certificate, self.report, self.prices, self.key)
+        named = (self.output, self.certificate, self.public_certificate, self.report, self.prices, self.key)
         return tuple(path for path in named if isinstance(path, Path))
 
     def csv_options(self) -> CsvOptions:
@@ -306,9 +319,10 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def memory_bytes(text: str) -> int | None:
-    """`500MB`, `4GB` or a number of bytes; None if it is none of them."""
+    """`500MB`, `4GB` or a number of bytes; None if it is none of them, or more than any machine has."""
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
-    return None if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
+    size = float(found[1]) * _UNITS[found[2].upper()] if found is not None else math.inf
+    return int(size) if size < 2.0**63 else None
 
 
 def content_hash(content: Any) -> str:

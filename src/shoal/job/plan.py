@@ -18,8 +18,10 @@ from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.job.checks import check_columns, hierarchy_specs
+from shoal.job.doubts import doubtful, taken_for_categories
 from shoal.job.job import SCHEMES, Job, Recoding
 from shoal.job.kept import Finding, find_telling, telling_problems, unnamed_columns
+from shoal.job.rounding import plan_rounding
 from shoal.models.base import Requirement
 from shoal.models.k_map import KMap
 from shoal.released.domain import Domain, make_domains
@@ -41,6 +43,7 @@ class ColumnPlan:
     recoding: Recoding = "range"
     weight: float = 1.0
     at_most: int | None = None  # the highest level of the hierarchy to which values may be lifted; 0: not at all
+    rounding: str | None = None  # the unit at which its ranges end; None: at values
 
     @property
     def dropped(self) -> bool:
@@ -63,6 +66,7 @@ class Plan:
     scheme: str = "local"  # or full-domain, subtree, sibling: values are released the same way everywhere
     label: str | None = None  # the column to be kept predictable
     telling: Mapping[str, Sequence[Finding]] = field(default_factory=dict)  # what speaks against columns kept knowingly
+    notes: tuple[str, ...] = ()  # what looks like a mistake, and is done all the same
 
     @property
     def quasi(self) -> tuple[ColumnPlan, ...]:
@@ -91,6 +95,10 @@ class Plan:
     @property
     def at_most(self) -> dict[str, int]:
         return {column.name: column.at_most for column in self.quasi if column.at_most is not None}
+
+    @property
+    def roundings(self) -> dict[str, str]:
+        return {column.name: column.rounding for column in self.quasi if column.rounding is not None}
 
     @property
     def kept(self) -> list[str]:
@@ -124,6 +132,8 @@ def _public_column(column: ColumnPlan, domain: Domain) -> dict[str, Any]:
     shown: dict[str, Any] = {"scale": str(column.scale), "recoding": column.recoding, "weight": column.weight}
     if column.at_most is not None:
         shown["at_most"] = column.at_most
+    if column.rounding is not None:
+        shown["round"] = column.rounding
     if column.order is not None:
         rank_of = dict(zip(domain.values, domain.positions.tolist(), strict=True))
         shown["ranks"] = [int(rank_of[value]) for value in sorted(rank_of)]
@@ -164,7 +174,8 @@ def make_plan(
     if requirement is not None:
         telling = _telling(plan, frame, requirement.k, kept_facts)
         problems += telling_problems(telling, job.allow)
-        plan = replace(plan, telling=telling)
+        problems += taken_for_categories(job, plan.columns, coded)
+        plan = replace(plan, telling=telling, notes=doubtful(job, plan.columns, coded))
     if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
         problems += _not_for_k_map(plan)
     if problems:
@@ -201,7 +212,7 @@ def _plan_column(
     problems: list[Problem],
 ) -> ColumnPlan:
     """Scale and hierarchy are decided for the columns whose values matter."""
-    hierarchy, scale = None, Scale.CATEGORY
+    hierarchy, scale, rounding = None, Scale.CATEGORY, None
     if coded is not None:
         values = coded.values
         scale = _scale(job, values, problems)
@@ -213,6 +224,8 @@ def _plan_column(
                 )
             except InputError as error:
                 problems.extend(error.problems)
+        if role is Role.QUASI_IDENTIFYING:
+            rounding = plan_rounding(job, name, coded, scale, name in specs, problems)
     return ColumnPlan(
         name,
         role,
@@ -222,6 +235,7 @@ def _plan_column(
         job.column_recoding(name),
         weights.get(name, 1.0),
         job.caps().get(name),
+        rounding,
     )
 
 

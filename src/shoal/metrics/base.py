@@ -61,9 +61,9 @@ class Metric:
 
 def metrics() -> tuple[Metric, ...]:
     """All metrics, in the order in which they are shown."""
-    from shoal.metrics import class_metrics, loss_metrics  # they need this module first
+    from shoal.metrics import class_metrics, exactness, loss_metrics  # they need this module first
 
-    return loss_metrics.METRICS + class_metrics.METRICS
+    return loss_metrics.METRICS + class_metrics.METRICS + exactness.METRICS
 
 
 def metric_names() -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The certificate: what was released, how, and what was checked on the released values. No value of the data.
 
-The same input, job and seed give the same certificate, byte for byte: there are no times and no folders in it.
+The same input, job and seed give the same certificate, byte for byte: there are no times and no folders in it. One
+that has a public version beside it holds a salt, which is new in every run.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import secrets
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,15 @@ from typing import Any
 import shoal
 from shoal.errors import InputError, Problem
 from shoal.job.job import Job
+from shoal.pipeline.signature import sign
 from shoal.tables.content_hash import frame_hash as frame_hash
 
 FORMAT = 1
+_SEALS = ("self_hash", "signature")
+HOLDER_ONLY = (
+    "this certificate is for the holder of the data: with hashes.input and the digests of named values somebody can "
+    "confirm a guess of the table; what --public-certificate writes may be published"
+)
 MISSING_RULE = (
     "a missing value is a value of its own: it is released as missing only together with at least k - 1 others, "
     "and generalizes with present values to the top of the hierarchy, a set, or *"
@@ -99,16 +107,28 @@ def make_certificate(
         "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
         **({"together": together} if together else {}),
     }
-    return {**certificate, "self_hash": self_hash(certificate)}
+    return sealed(certificate | for_whom(job.public_certificate is not None), job.sign)
+
+
+def for_whom(has_public: bool) -> dict[str, Any]:
+    """Which part of a certificate may be published; with a public version beside it, the salt of its hashes."""
+    told: dict[str, Any] = {"publish": HOLDER_ONLY}
+    return {**told, "private": {"salt": secrets.token_hex(32)}} if has_public else told
+
+
+def sealed(certificate: dict[str, Any], key: Path | None = None) -> dict[str, Any]:
+    """The certificate with its own hash and, if there is a key, a signature."""
+    whole = {**certificate, "self_hash": self_hash(certificate)}
+    return whole if key is None else {**whole, "signature": sign(whole["self_hash"], key)}
 
 
 def self_hash(certificate: dict[str, Any]) -> str:
-    """The hash of all that a certificate says but for this hash.
+    """The hash of all that a certificate says but for this hash and what signs it.
 
     It shows that a certificate was changed by accident or without care. It proves nothing against somebody who
     computes it anew: that takes a signature, or another way to the holder.
     """
-    return job_hash({name: value for name, value in certificate.items() if name != "self_hash"})
+    return job_hash({name: value for name, value in certificate.items() if name not in _SEALS})
 
 
 def is_unchanged(certificate: dict[str, Any]) -> bool:

@@ -29,6 +29,7 @@ from shoal.pipeline.engines import open_engine
 from shoal.pipeline.prepare import tried
 from shoal.pipeline.purpose import threads_of
 from shoal.pipeline.result import Result
+from shoal.pipeline.signature import key_problems
 from shoal.pipeline.sources import read_population
 from shoal.progress import Progress, Watch
 from shoal.recode.plan import make_release_plan
@@ -70,7 +71,7 @@ def release_by(draft: Draft, engine: Engine, watch: Watch) -> Result:
 
 def prepare_counted(draft: Draft, engine: Engine, watch: Watch) -> CountedInput:
     """What can be told from the names of the columns is told before the records are read; then all other problems."""
-    problems = list(draft.problems)
+    problems = [*draft.problems, *key_problems(draft.job.sign)]
     with watch.stage("read"):
         facts = tried(problems, engine.facts)
         population = tried(problems, lambda: read_population(draft.job))
@@ -118,7 +119,7 @@ def _counted_columns(draft: Draft) -> list[str]:
 
 
 def _known(counted: CountedRows) -> dict[str, CodedColumn]:
-    return {name: CodedColumn(values, counted.of(name)) for name, values in counted.values.items()}
+    return {name: CodedColumn(values, counted.of(name), counted.counts) for name, values in counted.values.items()}
 
 
 def _encode(draft: Draft, plan: Plan, counted: CountedRows, population: pl.DataFrame | None) -> CountedTable:
@@ -128,6 +129,7 @@ def _encode(draft: Draft, plan: Plan, counted: CountedRows, population: pl.DataF
         missing=plan.missing,
         weights=plan.weights,
         as_nodes=plan.as_nodes,
+        roundings=plan.roundings,
         model_columns=key_columns(draft.requirement, draft.algorithm),
         named_values=draft.requirement.named_values(),
     )

@@ -18,9 +18,10 @@ from shoal.job.job import Job
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores, score
 from shoal.models.base import Requirement
-from shoal.pipeline.certificate import certificate_text, make_certificate
+from shoal.pipeline.certificate import make_certificate
 from shoal.pipeline.judge import accept
-from shoal.pipeline.publish import PRIVATE, places_of
+from shoal.pipeline.public_certificate import certificate_texts
+from shoal.pipeline.publish import places_of, private_files
 from shoal.pipeline.result import Result
 from shoal.pipeline.summarize import csv_form, described_trees, sum_up_losses, told_notes
 from shoal.progress import Progress, Watch
@@ -57,7 +58,7 @@ def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, wat
     hidden = [name for name in prepared.counted.names if name not in plan.kept]
     own = prepared.engine.own_place()
     places = {name: path for name, path in places_of(prepared.job).items() if name != "release" or own is None}
-    with StagedFiles(places, PRIVATE) as files:
+    with StagedFiles(places, private_files(prepared.job)) as files:
         waiting = own.waiting if own is not None else files.waiting["release"]
         with watch.stage("write"):
             prepared.engine.release(
@@ -79,8 +80,8 @@ def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, wat
             scores = _score(prepared, deals, shown, domains)
             watch.show("evaluate", scores)
         result = _result(prepared, deals, written, verification, scores, domains, watch)
-        if "certificate" in files.waiting:
-            files.waiting["certificate"].write_text(certificate_text(result.certificate), encoding="utf-8")
+        for name, text in certificate_texts(prepared.job, result.certificate, files.waiting.keys()).items():
+            files.waiting[name].write_text(text, encoding="utf-8")
         watch.end_if_refused()
         files.commit(own.publish if own is not None else None)
     given_back = prepared.engine.published()
@@ -193,7 +194,7 @@ def _result(
         missing_cells=dict(prepared.encoded.codebook.missing_cells),
         loss=losses.summary,
         class_based=prepared.algorithm.class_based,
-        notes=told_notes(deals.clustering, job, place),
+        notes=told_notes(deals.clustering, job, place, plan),
         csv=csv_form(prepared.engine.like, place if not written.files else None),
         database={},
         files=dict(written.files),

@@ -16,6 +16,7 @@ from shoal.pipeline.next_release import Earlier, Keeping
 from shoal.pipeline.purpose import Purpose
 from shoal.pipeline.result import Result
 from shoal.pipeline.series import Entry, add_release, check_in_series, load_series
+from shoal.pipeline.sources import as_stated
 from shoal.tables.formats.files import read_table
 from shoal.tables.frames.frames import to_polars
 
@@ -94,7 +95,7 @@ def _original(job: Job, entries: list[Entry], problems: list[Problem]) -> pl.Dat
     if path is None:
         return None
     try:
-        return read_table(path, job.csv_options()).frame
+        return as_stated(read_table(path, job.csv_options()).frame, job)
     except InputError as error:
         problems += error.problems
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,19 +13,20 @@ from shoal.job.engine import most_distinct_rows
 from shoal.job.job import Job
 from shoal.tables.formats.folders import FolderPlace
 from shoal.tables.formats.pieces import PieceSizes
+from shoal.tables.formats.scratch import scratch_folder
 
 
 @contextmanager
 def open_engine(job: Job, frame: Any = None) -> Iterator[Engine]:
     """The engine with the table of the job, or with a frame that was given."""
     assert isinstance(job.output, Path)  # what is no file was told before
-    with tempfile.TemporaryDirectory(dir=job.output.resolve().parent, prefix=".shoal-") as scratch:
+    with scratch_folder(job.output.resolve().parent) as scratch:
         if job.engine == "spark":
-            with open_spark(job, Path(scratch), frame) as engine:
+            with open_spark(job, scratch, frame) as engine:
                 yield engine
             return
         assert isinstance(job.input, Path)
-        yield StreamEngine(job.input, job.csv_options(), Path(scratch), most_distinct_rows(job))
+        yield StreamEngine(job.input, job.csv_options(), scratch, most_distinct_rows(job))
 
 
 @contextmanager

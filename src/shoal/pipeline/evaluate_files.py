@@ -21,6 +21,7 @@ from shoal.job.plan import Plan, make_plan
 from shoal.pipeline.certificate import load_certificate
 from shoal.pipeline.evaluate_together import EarlierFiles, EarlierFrames
 from shoal.pipeline.row_match import NEEDS_KEY, rows_belong_together, with_original_rows
+from shoal.pipeline.sources import as_stated
 from shoal.progress import ProgressCallback, silent
 from shoal.released.domain import Domain, make_domains
 from shoal.tables.formats.csv.options import CsvOptions
@@ -72,7 +73,8 @@ def evaluate_files(
         frames[name] = None
         if path is not None:
             try:
-                frames[name] = read_table(path, _release_form(csv, certificate) if name == "release" else csv).frame
+                read = read_table(path, _release_form(csv, certificate) if name == "release" else csv).frame
+                frames[name] = read if name == "release" else as_stated(read, job)
             except InputError as error:
                 problems += error.problems
     with_before = EarlierFrames.read(before or EarlierFiles(), csv, problems)

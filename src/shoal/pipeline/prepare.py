@@ -19,6 +19,7 @@ from shoal.job.job import Job
 from shoal.job.plan import Plan, make_plan
 from shoal.models.base import Requirement
 from shoal.models.feasible import impossible
+from shoal.pipeline.signature import key_problems
 from shoal.pipeline.sources import ReadSource, Source, read_population
 from shoal.progress import Watch
 
@@ -50,7 +51,7 @@ class Prepared:
 
 def prepare(draft: Draft, read: ReadSource, watch: Watch) -> Prepared:
     """Each step is tried as far as the earlier ones allow, so that all problems are told at once."""
-    problems = list(draft.problems)
+    problems = [*draft.problems, *key_problems(draft.job.sign)]
     with watch.stage("read"):
         source = tried(problems, read)
         population = tried(problems, lambda: read_population(draft.job))
@@ -102,6 +103,7 @@ def _encode(draft: Draft, source: Source, plan: Plan) -> tuple[EncodedTable, Cod
         weights=plan.weights,
         as_nodes=plan.as_nodes,
         at_most=plan.at_most,
+        roundings=plan.roundings,
         model_columns=tuple(looked_at),
         named_values=requirement.named_values() if requirement is not None else (),
     )

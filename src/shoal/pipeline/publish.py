@@ -19,10 +19,11 @@ import polars as pl
 from shoal.algorithms.base import Clustering
 from shoal.errors import InputError, InternalError, Problem
 from shoal.job.job import Job
-from shoal.pipeline.certificate import certificate_text, frame_hash
+from shoal.pipeline.certificate import frame_hash
 from shoal.pipeline.judge import evaluate, evaluate_fully, verify
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.prices_file import prices_bytes
+from shoal.pipeline.public_certificate import certificate_texts
 from shoal.pipeline.purpose import Purpose, kept_records
 from shoal.pipeline.result import Holder, Result
 from shoal.pipeline.row_key import write_key
@@ -50,6 +51,11 @@ PRIVATE = (
 Places = Mapping[str, Path | SqlTarget]
 
 
+def private_files(job: Job) -> tuple[str, ...]:
+    """What its owner alone may read. So is a certificate that has a public version beside it."""
+    return PRIVATE if job.public_certificate is None else (*PRIVATE, "certificate")
+
+
 @contextmanager
 def open_places(job: Job, read: ReadSource, problems: list[Problem]) -> Iterator[dict[str, Path | SqlTarget]]:
     """The places that a job names. A table of a database is opened and locked before any work; what speaks against it
@@ -68,7 +74,7 @@ def open_places(job: Job, read: ReadSource, problems: list[Problem]) -> Iterator
 
 def places_of(job: Job) -> dict[str, Path]:
     wanted = (
-        *(("release", job.output), ("certificate", job.certificate)),
+        *(("release", job.output), ("certificate", job.certificate), ("public_certificate", job.public_certificate)),
         *(("report", job.report), ("prices", job.prices), ("key", job.key)),
     )
     return {name: path for name, path in wanted if isinstance(path, Path)}
@@ -98,7 +104,7 @@ def publish(
     named = {name: place for name, place in places.items() if isinstance(place, Path)}
     target = next((place for place in places.values() if isinstance(place, SqlTarget)), None)
     kept = kept_records(prepared.job, clustering)
-    with StagedFiles(named, PRIVATE) as files, ThreadPoolExecutor(max_workers=1) as meanwhile:
+    with StagedFiles(named, private_files(prepared.job)) as files, ThreadPoolExecutor(max_workers=1) as meanwhile:
         measuring = meanwhile.submit(prepared.plan.domains, prepared.frame)
         staged = _stage(prepared, released, target or files.waiting.get("release"), watch)
         with watch.stage("verify"):
@@ -170,8 +176,7 @@ def _write_texts(
 ) -> None:
     """Certificate, report and the like, where they wait to be moved into place."""
     texts = purpose.documents(prepared, released, result, waiting.keys(), watch)
-    if "certificate" in waiting:
-        texts["certificate"] = certificate_text(result.certificate)
+    texts.update(certificate_texts(prepared.job, result.certificate, waiting.keys()))
     for name, text in texts.items():
         waiting[name].write_text(text, encoding="utf-8")
     if "job" in waiting:

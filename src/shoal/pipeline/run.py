@@ -62,7 +62,7 @@ def run_frame(
     if job.engine not in ("auto", "local"):
         message = f"the engine '{job.engine}' reads files, and a frame is given"
         raise InputError(Problem("cannot-stream", message, hint="leave out the engine, or name a file as input"))
-    return make_release(resolve(job, models), lambda: frame_source(frame), watch or Watch(progress), purpose)
+    return make_release(resolve(job, models), lambda: frame_source(frame, job), watch or Watch(progress), purpose)
 
 
 def _is_of_spark(frame: Any) -> bool:

@@ -16,6 +16,7 @@ from shoal.tables.distinct import CodedColumn, code_columns
 from shoal.tables.formats.files import Reading, ReadTable, read_table
 from shoal.tables.formats.sql.address import SqlAddress
 from shoal.tables.frames.frames import Restore, to_polars
+from shoal.tables.stated_forms import in_usual_form
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +33,17 @@ class Source:
 ReadSource = Callable[[], Source]  # waits until the table is read, or raises what is wrong with it
 
 
-def frame_source(given: Any) -> Source:
+def frame_source(given: Any, job: Job | None = None) -> Source:
+    """A frame in memory; the job may state how its dates are written."""
     frame, restore = to_polars(given)
     if frame.height == 0:
         raise InputError(Problem("no-records", "the frame has no records"))
-    return Source(frame, frame_hash(frame), restore=restore)
+    return Source(frame if job is None else as_stated(frame, job), frame_hash(frame), restore=restore)
+
+
+def as_stated(frame: pl.DataFrame, job: Job) -> pl.DataFrame:
+    """The frame with dates in the usual form where the job states theirs."""
+    return in_usual_form(frame, job.date_formats, job.missing) if job.date_formats else frame
 
 
 def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
@@ -57,8 +64,10 @@ def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
 
     def read() -> Source:
         file = reading.result()
-        left = [name for name in job.quasi if name in file.frame.columns and name not in file.coded]
-        return Source(file.frame, file.sha256, file=file, coded={**file.coded, **code_columns(file.frame, left)})
+        frame = as_stated(file.frame, job)
+        coded = {name: one for name, one in file.coded.items() if name not in job.date_formats}
+        left = [name for name in job.quasi if name in frame.columns and name not in coded]
+        return Source(frame, file.sha256, file=file, coded={**coded, **code_columns(frame, left)})
 
     waiting = threads.submit(read)
     threads.shutdown(wait=False)
@@ -72,7 +81,7 @@ def _database_source(job: Job, address: SqlAddress) -> Source:
         except (OSError, UnicodeDecodeError):
             raise InputError(Problem("no-such-file", f"the query '{job.query}' cannot be read")) from None
     file = read_table(address)
-    return Source(file.frame, file.sha256, file=file)
+    return Source(as_stated(file.frame, job), file.sha256, file=file)
 
 
 def _refused(error: InputError) -> ReadSource:
@@ -84,4 +93,6 @@ def _refused(error: InputError) -> ReadSource:
 
 def read_population(job: Job) -> pl.DataFrame | None:
     """The population of k-map, if the job names one; it is read once, for the search and for the check."""
-    return read_table(job.population, job.csv_options()).frame if job.population is not None else None
+    if job.population is None:
+        return None
+    return as_stated(read_table(job.population, job.csv_options()).frame, job)

@@ -114,16 +114,16 @@ def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place
         missing_cells=dict(prepared.codebook.missing_cells),
         loss=loss,
         class_based=prepared.algorithm.class_based,
-        notes=told_notes(judged.clustering, prepared.job, place),
+        notes=told_notes(judged.clustering, prepared.job, place, plan),
         csv=csv_form(prepared.source.file, place),
         database=_database(place),
         together=dict(judged.together),
     )
 
 
-def told_notes(clustering: Clustering, job: Job, place: Place | None) -> list[str]:
+def told_notes(clustering: Clustering, job: Job, place: Place | None, plan: Plan) -> list[str]:
     """What a reader should know besides numbers."""
-    notes = list(clustering.details.get("notes", ()))
+    notes = [*clustering.details.get("notes", ()), *plan.notes]
     if isinstance(place, SqlTarget):
         notes += place.notes
     if place is not None and job.order == "input":

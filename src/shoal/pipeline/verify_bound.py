@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,11 @@ from shoal.models.base import Model, Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.registry import parse_model
 from shoal.pipeline.prices_file import PricesFile, load_prices
+from shoal.pipeline.sources import as_stated
+from shoal.released.domain import Domain
+from shoal.released.ranges import parse_numbers
 from shoal.tables.formats.files import read_table
+from shoal.tables.rounding import outer_ends, outer_places
 from shoal.verification.bound import PricedColumn, check_prices
 
 
@@ -33,7 +38,8 @@ def verify_bound(
     file = load_prices(prices)
     table = read_table(original, job.csv_options())
     job = _with_recodings(certified_job(job, told, table.frame, problems), told)
-    plan = make_plan(job, table.frame)
+    frame = as_stated(table.frame, job)
+    plan = make_plan(job, frame)
     problems += other_hierarchies(plan, told)
     if len(file.prices) != table.frame.height:
         message = f"there are {len(file.prices)} prices for {table.frame.height} records of the original"
@@ -43,14 +49,15 @@ def verify_bound(
     reason = _not_what_was_asked(file, job, told)
     if reason:
         return {"bound": 0.0, "holds": False, "reason": reason, "k": file.k}
-    found = check_prices(
-        _columns(plan, table.frame), file.prices, file.k, suppression=file.suppression, rungs=file.rungs
-    )
+    found = check_prices(_columns(plan, frame), file.prices, file.k, suppression=file.suppression, rungs=file.rungs)
     return {**found.as_dict(), "k": file.k, "notes": _notes(found.bound, told)}
 
 
 def _columns(plan: Plan, frame: pl.DataFrame) -> list[PricedColumn]:
     domains = plan.domains(frame)
+    for column in plan.quasi:
+        if column.rounding is not None:
+            domains[column.name] = _in_units(domains[column.name], column.rounding)
     return [
         PricedColumn(
             domains[column.name],
@@ -60,6 +67,12 @@ def _columns(plan: Plan, frame: pl.DataFrame) -> list[PricedColumn]:
         )
         for column in plan.quasi
     ]
+
+
+def _in_units(domain: Domain, unit: str) -> Domain:
+    """The domain with every value where its unit begins: what a range of whole units costs at least."""
+    ends = outer_ends(pl.Series(domain.values, dtype=pl.String), domain.scale, unit)
+    return replace(domain, positions=outer_places(parse_numbers(ends.low, domain.scale), domain.positions))
 
 
 def _with_recodings(job: Job, told: Mapping[str, Any]) -> Job:

@@ -20,6 +20,7 @@ from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
 from shoal.pipeline.certificate import is_unchanged
+from shoal.pipeline.signature import check_signature, read_signer
 from shoal.pipeline.verify_together import TogetherOptions, together
 from shoal.releases.order_leak import order_leak
 from shoal.releases.verdict import TogetherVerdict
@@ -193,12 +194,15 @@ def verify_certified(
     hierarchies: Path | None = None,
     population: Path | None = None,
     missing: Sequence[str] = (),
+    signer: Path | None = None,
 ) -> dict[str, Any]:
     """Check that a file is the certified one, and check its values again, as far as it alone tells.
 
     A certificate holds no values, so hierarchies, the population and the texts that mean 'missing' have to be given
-    again. The notes say what was not checked again, and why.
+    again. The notes say what was not checked again, and why. `signer` is the file of the public key that must have
+    signed the certificate.
     """
+    signed, about_signature = check_signature(certificate, read_signer(signer) if signer is not None else None)
     file = read_table(release, _written_form(certificate))
     problems = _unknown_columns(file.frame.columns, certificate["quasi"])
     if problems:
@@ -233,9 +237,10 @@ def verify_certified(
     leak = order_leak(file.frame, certificate["quasi"], trees, scales=certified.scales(), missing=missing)
     return {
         **found.as_dict(),
-        "passed": found.passed and same and unchanged,
+        "passed": found.passed and same and unchanged and signed,
         "same_file": same,
         "same_certificate": unchanged,
+        "signature": about_signature,
         "notes": notes,
         "row_order": leak,
     }

@@ -1,7 +1,7 @@
 """Codes of a group to the text that is released for it.
 
 - a single value: the value as it came;
-- numbers, dates and ordered categories: `[low, high]`, both ends included;
+- numbers, dates and ordered categories: `[low, high]`, both ends included; rounded ones end where their units do;
 - categories with a hierarchy: the label of the lowest common ancestor;
 - categories without: `{A, B}` in sorted order, or `*` when it is the whole domain; an element that holds a comma, a
   brace or a quote is put in double quotes, as in CSV; a missing value in a set reads `(missing)`;
@@ -22,6 +22,7 @@ from shoal.encode.codebook import ColumnCodebook
 from shoal.encode.encoded_table import EncodedAttribute
 from shoal.kernels.boxes import common_level
 from shoal.tables.neat import neat_texts
+from shoal.tables.rounding import OuterEnds
 
 SUPPRESSED = "*"
 MISSING_IN_SET = "(missing)"
@@ -62,6 +63,8 @@ def distinct_pairs(
 
 def interval_cells(book: ColumnCodebook, low: NDArray[np.int32], high: NDArray[np.int32]) -> Cells:
     first, last, cell_of_box = distinct_pairs(low, high, book.size)
+    if book.ends is not None:
+        return Cells(_rounded_texts(book, book.ends, first, last), cell_of_box, False)
     if (first == last).all():
         return Cells(book.values.gather(first), cell_of_box, True)
     texts = neat_texts(book.values, book.texts)
@@ -81,6 +84,17 @@ def interval_cells(book: ColumnCodebook, low: NDArray[np.int32], high: NDArray[n
         .otherwise(pl.format("[{}, {}]", low_texts, high_texts))
     ).to_series()
     return Cells(text, cell_of_box, False)
+
+
+def _rounded_texts(
+    book: ColumnCodebook, ends: OuterEnds, first: NDArray[np.int32], last: NDArray[np.int32]
+) -> pl.Series:
+    """From where the unit of the lowest value begins to where that of the highest ends, for one value, too."""
+    low, high = ends.low.gather(first), ends.high.gather(last)
+    mixed = pl.Series((last == book.missing_code) & (first != last))
+    return pl.select(
+        pl.when(mixed).then(pl.lit(SUPPRESSED)).when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
+    ).to_series()
 
 
 def tree_cells(

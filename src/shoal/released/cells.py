@@ -53,6 +53,7 @@ class Cells:
     suppressed: BoolArray
     unreadable: BoolArray
     members: Mapping[int, CodeArray] = field(default_factory=dict)
+    ends: tuple[FloatArray, FloatArray] | None = None  # as they are written, also beyond all values
 
     @cached_property
     def _member_keys(self) -> NDArray[np.int64]:
@@ -283,7 +284,7 @@ def _finish(reader: _Reader) -> Cells:
         covers_missing |= leaves >= len(domain.hierarchy.leaves)
     return Cells(
         loss, low, high, first, last, leaves, _levels(reader, everything), covers_missing, reader.number,
-        reader.suppressed, unreadable, reader.members,
+        reader.suppressed, unreadable, reader.members, (reader.low, reader.high),
     )  # fmt: skip
 
 

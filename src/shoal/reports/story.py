@@ -119,6 +119,14 @@ def _costs(certificate: Dict) -> list[str]:
     if isinstance(loss.get("gcp"), int | float):
         share = digits(f"{loss['gcp']:.1%}")
         told.append(tell("{share} of the detail of the generalized columns is lost (GCP).", share=share))
+    if isinstance(loss.get("exact_cells"), int | float):
+        told.append(tell("{share} of these cells are still exact.", share=digits(f"{loss['exact_cells']:.1%}")))
+    if isinstance(loss.get("listed_values"), int | float):
+        count = digits(f"{loss['listed_values']:.1f}")
+        told.append(tell("A cell of a category without a hierarchy lists {count} values on average.", count=count))
+    if loss.get("lonely_ends"):
+        text = "{count} ends of released ranges are the exact value of one record alone."
+        told.append(tell(text, count=_count(int(loss["lonely_ends"]))))
     bound = loss.get("lower_bound")
     if bound:
         share = digits(f"{bound:.1%}")

@@ -7,6 +7,7 @@ hh:mm:ss.fraction, with or without Z or an offset such as +01:00. A column keeps
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 _MICROSECONDS = 1e6
 _SECONDS_OF_DAY = 86_400.0
+_LAST_MOMENT = datetime(9999, 12, 31, 23, 59, 59)
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 _ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
@@ -63,6 +65,53 @@ def parse_dates(values: pl.Series) -> tuple[NDArray[np.float64], int]:
     parsed = _parse(values, form)
     scale = _MICROSECONDS if form.has_time else 1.0
     return _as_floats(parsed) / scale, parsed.null_count() - values.null_count()
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Dates and times as such: moments with a zone in that of Greenwich, days without a time as days."""
+
+    values: pl.Series  # Date, or Datetime of microseconds
+    form: DateForm  # in which texts are written
+    between: str = " "  # day and time of day
+
+    @property
+    def has_time(self) -> bool:
+        return isinstance(self.values.dtype, pl.Datetime)
+
+    @property
+    def has_zone(self) -> bool:
+        return isinstance(self.values.dtype, pl.Datetime) and self.values.dtype.time_zone is not None
+
+    def numbers(self, values: pl.Series) -> NDArray[np.float64]:
+        """Days or seconds since 1970, as `parse_dates` has them."""
+        return parse_dates(values)[0]
+
+    def texts(self, values: pl.Series, clock: bool) -> pl.Series:
+        """Values of this kind as texts in the form of the column; with `clock` the time of day, too."""
+        if not self.has_time:
+            return values.dt.strftime(self.form.date_format)
+        last = pl.Series([_LAST_MOMENT]).cast(values.dtype)
+        shown = values.clip(upper_bound=last)  # the year 10000 has no text
+        if not clock:
+            return shown.dt.strftime("%Y-%m-%d")
+        return shown.dt.strftime(f"%Y-%m-%d{self.between}%H:%M:%S{'Z' if self.has_zone else ''}")
+
+
+def as_moments(values: pl.Series) -> Moments:
+    """Distinct present values of a column of dates as moments, null for what is none."""
+    if isinstance(values.dtype, pl.Date):
+        return Moments(values, _FORMS[0])
+    if isinstance(values.dtype, pl.Datetime):
+        in_one_zone = values if values.dtype.time_zone is None else values.dt.convert_time_zone("UTC")
+        return Moments(in_one_zone.dt.cast_time_unit("us"), _FORMS[3])
+    texts = values.cast(pl.String)
+    form = _commonest_form(texts)
+    parsed = _parse(texts, form)
+    if not form.has_time:
+        return Moments(parsed.cast(pl.Date), form)
+    between = "T" if texts.str.contains("T", literal=True).any() else " "
+    return Moments(parsed.cast(pl.Datetime("us", "UTC" if form.has_zone else None)), form, between)
 
 
 def exact_times(values: pl.Series) -> list[tuple[int, int]]:

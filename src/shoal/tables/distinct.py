@@ -26,6 +26,11 @@ class CodedColumn:
 
     values: pl.Series  # the distinct values, in the type of the column
     codes: CodeArray  # (records,)
+    weights: NDArray[np.int64] | None = None  # (records,) for how many each of them stands; None: one each
+
+    def counts(self) -> NDArray[np.int64]:
+        """(values,) how many records have each value."""
+        return np.bincount(self.codes, weights=self.weights, minlength=len(self.values)).astype(np.int64)
 
 
 def code_columns(frame: pl.DataFrame, names: Iterable[str]) -> dict[str, CodedColumn]:

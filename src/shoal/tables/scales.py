@@ -49,14 +49,16 @@ class Numbers:
 def is_missing(series: pl.Series, extra: Collection[str] = ()) -> pl.Series:
     """True for null, NaN, the empty text, the texts `NaN` and `nan`, and those in `extra`; never null itself.
 
+    Blanks around a text do not matter, so a text of blanks is missing.
+
     A column with a type has no texts, so `extra` means nothing there.
     """
     missing = series.is_null()
     if series.dtype.is_float():
         missing = missing | series.is_nan().fill_null(True)
     elif isinstance(series.dtype, TEXT_LIKE):
-        texts = pl.Series([*_MISSING, *extra], dtype=pl.String)
-        missing = missing | series.cast(pl.String).is_in(texts.implode()).fill_null(True)
+        texts = pl.Series([*_MISSING, *(text.strip() for text in extra)], dtype=pl.String).unique()
+        missing = missing | series.cast(pl.String).str.strip_chars().is_in(texts.implode()).fill_null(True)
     return missing
 
 

@@ -100,10 +100,10 @@ def test_booleans_and_others_are_categories() -> None:
         assert is_missing(series, ["x"]).to_list() == series.is_null().to_list()
 
 
-def test_missing_is_exact() -> None:
+def test_missing_is_exact_but_for_blanks_around_it() -> None:
     series = texts(["", " ", "?", None, "nan", "NaN", "Nan", "x"])
-    assert is_missing(series).to_list() == [True, False, False, True, True, True, False, False]
-    assert is_missing(series, ["?"]).to_list() == [True, False, True, True, True, True, False, False]
+    assert is_missing(series).to_list() == [True, True, False, True, True, True, False, False]
+    assert is_missing(series, ["?"]).to_list() == [True, True, True, True, True, True, False, False]
 
 
 def test_positions_of_text() -> None:

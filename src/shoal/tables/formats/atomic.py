@@ -30,7 +30,8 @@ class StagedFiles:
     """
 
     def __init__(self, places: Mapping[str, Path | str], private: Collection[str] = ()) -> None:
-        """`private` names those that only their owner may read; the others get the mode that the umask gives."""
+        """`private` names those that only their owner may read; the others get the mode that the umask gives,
+        or that of the file they replace where it is narrower."""
         self._private = frozenset(private)
         self._places = {name: Path(os.path.realpath(path)) for name, path in places.items()}
         self._named = dict(places)
@@ -74,9 +75,16 @@ class StagedFiles:
             return
         for name, waiting in self.waiting.items():
             _flush_to_disk(waiting)
-            waiting.chmod((0o600 if name in self._private else 0o666) & ~_umask())
+            waiting.chmod(self._mode(name))
         with _only_one_moves(next(iter(self._places.values())).parent):
             self._move(first)
+
+    def _mode(self, name: str) -> int:
+        """What the umask gives, but never wider than the file that is replaced; a private one is its owner's."""
+        mode = (0o600 if name in self._private else 0o666) & ~_umask()
+        with suppress(OSError):
+            mode &= stat.S_IMODE(self._places[name].stat().st_mode)
+        return mode
 
     def _move(self, first: Callable[[], None] | None) -> None:
         folders = list(dict.fromkeys(target.parent for target in self._places.values()))

@@ -30,7 +30,9 @@ class FolderPlace:
     def tidy(self) -> None:
         """Files are named by number alone: who wrote them, when and in which attempt is nobody's business."""
         for path in self.waiting.iterdir():
-            if not path.name.startswith(_PART):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif not path.name.startswith(_PART):
                 path.unlink()
         for number, path in enumerate(sorted(self.waiting.iterdir())):
             path.rename(self.waiting / f"{_PART}{number:06d}{path.suffix}")

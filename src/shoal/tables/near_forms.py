@@ -1,0 +1,45 @@
+"""Columns of texts that are nearly numbers or dates: as categories they would be listed value by value."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from shoal.tables.dates import parse_moments
+from shoal.tables.scales import is_missing, parse_numbers
+
+_COMMA_NUMBER = r"^\s*[+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)(?:,[0-9]+)?\s*$"
+_SLASHED = r"^\s*[0-9]{1,2}[/-][0-9]{1,2}[/-][0-9]{4}(?:[ T].*)?\s*$"
+_DOTTED_TIME = r"^\s*[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}[ T].+$"
+_MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?"
+_NAMED_MONTH = rf"(?i)^\s*[0-9]{{1,2}}[- .]{{1,2}}{_MONTH}[- ,]{{1,2}}[0-9]{{4}}\s*$"
+MOSTLY = 0.9  # of the distinct values have a form, so that the others are taken for exceptions
+FEW = 20  # with fewer values nothing is concluded
+
+
+def near_form(distinct: pl.Series, missing: tuple[str, ...]) -> tuple[str, str] | None:
+    """What the distinct values of a category nearly are, and what to say about it; None if it is a category.
+
+    Told without a value of the data.
+    """
+    texts = distinct.filter(~is_missing(distinct, missing)).cast(pl.String)
+    count = len(texts)
+    if count < FEW:
+        return None
+    dates = texts.str.contains(_SLASHED) | texts.str.contains(_DOTTED_TIME) | texts.str.contains(_NAMED_MONTH)
+    known = pl.Series(~pl.Series(parse_moments(texts)).is_nan().to_numpy())
+    commas = texts.str.contains(_COMMA_NUMBER)
+    numbers = pl.Series(~pl.Series(parse_numbers(texts).positions).is_nan().to_numpy())
+    if _mostly(dates, count):
+        return "dates in another form than yyyy-mm-dd", "say which: --date-format COLUMN=%m/%d/%Y"
+    if _mostly(known, count):
+        return "dates", "name the other texts with --missing if they mean 'missing', and correct them if not"
+    if _mostly(commas, count) and texts.str.contains(",", literal=True).any():
+        return "numbers with a decimal comma", "say so: --decimal-comma"
+    others = count - int(numbers.sum())
+    if _mostly(numbers, count) and others and not texts.str.contains(r"^\s*0[0-9]").any():
+        return "numbers", "name the other texts with --missing if they mean 'missing', and correct them if not"
+    return None
+
+
+def _mostly(has_form: pl.Series, count: int) -> bool:
+    return int(has_form.sum()) >= MOSTLY * count
