@@ -84,12 +84,10 @@ def judge_pairs(worlds: Worlds, needed: Needed, *, by_values: bool = True) -> Ju
 
 def judge_newcomers(worlds: Worlds, needed: Needed) -> Judged:
     """B: all later classes in which a newcomer can be."""
-    left = worlds.of_classes(worlds.free)
     reach = _reach(worlds)
-    worlds.ask_newcomers(np.flatnonzero(left < needed.k), reach)
-    if needed.diversities:
-        worlds.ask_newcomers(np.arange(left.shape[0], dtype=np.int64), reach)
-    left = worlds.of_classes(worlds.free)
+    asked = worlds.of_classes(worlds.free) < (WHOLE if needed.diversities else needed.k)
+    worlds.ask_newcomers(np.flatnonzero(asked), reach)
+    left = _smallest_exactly(worlds, asked, reach)
     holds = np.ones(left.shape[0], dtype=np.bool_)
     for model in needed.diversities:
         value = worlds.other.cell_columns[model.column]
@@ -97,6 +95,18 @@ def judge_newcomers(worlds: Worlds, needed: Needed) -> Judged:
     counts = left > 0
     below = counts & (left < needed.k)
     return Judged(counts, below, counts & ~below & ~holds, left)
+
+
+def _smallest_exactly(worlds: Worlds, asked: BoolArray, reach: int) -> CountArray:
+    """(later classes,) newcomers each can hold: a lower bound, but for those that were asked and for the smallest."""
+    while True:
+        left = worlds.of_classes(worlds.free)
+        smallest = left[left > 0].min(initial=WHOLE)
+        might_hold_more = ~asked & (left == smallest)
+        if (asked & (left == smallest)).any() or not might_hold_more.any():
+            return left
+        worlds.ask_newcomers(np.flatnonzero(might_hold_more), reach)
+        asked = asked | might_hold_more
 
 
 def newcomers_by_values(worlds: Worlds, judged: Judged) -> Judged:

@@ -221,7 +221,9 @@ def test_a_round_without_heat_never_loses_more() -> None:
 
 def test_a_part_of_a_table_is_searched_as_long_as_the_whole_would_be() -> None:
     """Caps part a table: small parts must not each get the effort of a small table."""
-    whole, part = (make_problem(make_table(records, seed=3), 5) for records in (8000, 1000))
+    k = 1000  # no row occurs more than 3 k times: every record is an item
+    whole, part = (make_problem(make_table(records, seed=3), k) for records in (8000, 1000))
+    assert (whole.items, part.items) == (8000, 1000)
     alone, shared = make_schedule(part, 1.0), make_schedule(part, 1.0, part=1000 / 8000)
     assert shared.starts == make_schedule(whole, 1.0).starts < alone.starts
     assert shared.rounds == make_schedule(whole, 1.0).rounds != alone.rounds

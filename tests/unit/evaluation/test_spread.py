@@ -12,9 +12,9 @@ from shoal.evaluation.usefulness.reading_cells import (
     accepted_shares,
     make_bins,
     overlap,
-    spread_variance,
     text_shares,
     value_weights,
+    variance_inside,
 )
 from shoal.released.domain import make_domains
 from shoal.released.reading import ReadColumn, read_release
@@ -98,9 +98,9 @@ def test_overlap(low: float, high: float, query: tuple[float, float], scale: Sca
 
 def test_variance_of_a_spread() -> None:
     whole = np.arange(20, 30)
-    assert spread_variance(np.array([9.0, 0.0]), Scale.INTEGER) == pytest.approx([whole.var(), 0.0])
+    assert variance_inside(np.array([9.0, 0.0]), Scale.INTEGER) == pytest.approx([whole.var(), 0.0])
     fine = np.linspace(0, 3, 100_001)
-    assert spread_variance(np.array([3.0]), Scale.DECIMAL)[0] == pytest.approx(fine.var(), rel=1e-3)
+    assert variance_inside(np.array([3.0]), Scale.DECIMAL)[0] == pytest.approx(fine.var(), rel=1e-3)
 
 
 def test_shares_of_a_release_with_a_hierarchy(tables: SimpleNamespace) -> None:
