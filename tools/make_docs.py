@@ -24,20 +24,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES, SOURCE = ROOT / "build" / "docs", ROOT / "src" / "shoal"
 NAVIGATION: list[tuple[str, list[str]]] = [
     ("Start", ["index.md", "start.md", "tutorial.md"]),
-    ("How to", ["howto/*.md", "several_releases.md", "cluster_analysis.md", "workbench.md"]),
-    ("Coming from elsewhere", ["from_arx.md", "from_sdcmicro.md"]),
     (
-        "Concepts",
-        [
-            "models.md",
-            "metrics.md",
-            "evaluation.md",
-            "flagship.md",
-            "lower_bound.md",
-            "limitations.md",
-            "reliability.md",
-        ],
+        "How to",
+        ["howto/*.md", "several_releases.md", "cluster_analysis.md", "databases.md", "scale.md", "workbench.md"],
     ),
+    ("Coming from elsewhere", ["from_arx.md", "from_sdcmicro.md"]),
+    ("Concepts", ["concepts.md", "models.md", "metrics.md", "recodings.md", "evaluation.md", "flagship.md"]),
+    ("Limits", ["lower_bound.md", "limitations.md", "reliability.md"]),
     ("Reference", ["reference/*.md"]),
     ("Behind it", ["architecture.md", "scaling.md", "papers.md", "papers/*.md", "changelog.md"]),
 ]

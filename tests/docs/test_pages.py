@@ -59,12 +59,6 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-def test_every_python_block_of_notebooks_runs() -> None:
-    page = (ROOT / "docs" / "howto" / "notebooks.md").read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", page, re.S):
-        exec(compile(block, "notebooks.md", "exec"), {})
-
-
 def test_the_reference_names_everything(make_docs: ModuleType) -> None:
     import shoal
     from shoal.cli.main import _FILES

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from shoal.inspection.facts import ColumnFacts
 from shoal.inspection.judge import Judgement
-from shoal.inspection.names import parts_of_name, words
+from shoal.inspection.names import kinds_of_name, parts_of_name, words
 from shoal.tables.schema import Role
 
 FEWEST_PERSONS = 20
@@ -15,11 +15,22 @@ LEAST_RECORDS_OF_ONE = 1.01
 LEAST_RECORDS_OF_A_NAME = 1.2  # fewer are people who happen to have the same name
 
 
+NO_PERSONS = {"an address", "a text that people wrote"}  # many may share one, and one person may have many
+
+
+def _is_of_no_person(fact: ColumnFacts) -> bool:
+    kinds = kinds_of_name(fact.name)
+    named = bool(kinds) and kinds[0].what in NO_PERSONS
+    return named or (fact.format is not None and fact.format.name == "free-text")
+
+
 def suggest_person(facts: Mapping[str, ColumnFacts], judged: Mapping[str, Judgement]) -> dict[str, object] | None:
     """The column that probably tells persons apart, with the records per person; None if no value repeats."""
     candidates = []
     for name, fact in facts.items():
         if judged[name].role != Role.IDENTIFYING or fact.distinct < FEWEST_PERSONS or not fact.records:
+            continue
+        if _is_of_no_person(fact):
             continue
         each = fact.records / fact.distinct
         says_so = any(part in words().persons for part in parts_of_name(name))
