@@ -61,23 +61,9 @@ def evaluate_files(
     problems = [*earlier, *(python_problems(anonymeter) if anonymeter is not None else [])]
     problems += _setting_problems(job.quasi, options, clusters)
     certificate = certificate or {}
-    csv = job.csv_options()
-    frames: dict[str, pl.DataFrame | None] = {}
-    for name, path in (
-        ("original", original),
-        ("release", release),
-        ("population", population),
-        ("external", external),
-        ("control", control),
-    ):
-        frames[name] = None
-        if path is not None:
-            try:
-                read = read_table(path, _release_form(csv, certificate) if name == "release" else csv).frame
-                frames[name] = read if name == "release" else as_stated(read, job)
-            except InputError as error:
-                problems += error.problems
-    with_before = EarlierFrames.read(before or EarlierFiles(), csv, problems)
+    places = {"original": original, "population": population, "external": external, "control": control}
+    frames = _read_all(places, release, job, certificate, problems)
+    with_before = EarlierFrames.read(before or EarlierFiles(), job.csv_options(), problems)
     first, second = frames["original"], frames["release"]
     if second is not None:
         second = _with_key(second, key, problems)
@@ -105,10 +91,32 @@ def evaluate_files(
     evaluation = replace(_told(evaluation, options), together=together)
     if clusters is None:
         return evaluation
-    if not options.same_order:
-        reason = "the rows of release and original do not belong together"
-        return replace(evaluation, clusters={"skipped": reason})
-    return replace(evaluation, clusters=_clusters(first, second, plan, clusters, options.seed))
+    if options.same_order:
+        return replace(evaluation, clusters=_clusters(first, second, plan, clusters, options.seed))
+    return replace(evaluation, clusters={"skipped": "the rows of release and original do not belong together"})
+
+
+def _read_all(
+    places: Mapping[str, Path | None],
+    release: Path,
+    job: Job,
+    certificate: Mapping[str, Any],
+    problems: list[Problem],
+) -> dict[str, pl.DataFrame | None]:
+    """The release and the tables in the form of the original; None for what is not given or cannot be read."""
+    csv = job.csv_options()
+    frames: dict[str, pl.DataFrame | None] = dict.fromkeys((*places, "release"))
+    for name, path in {**places, "release": release}.items():
+        if path is None:
+            continue
+        try:
+            if name == "release":
+                frames[name] = read_table(path, _release_form(csv, certificate)).frame
+            else:
+                frames[name] = as_stated(read_table(path, csv).frame, job)
+        except InputError as error:
+            problems += error.problems
+    return frames
 
 
 def evaluate_frames(

@@ -73,8 +73,27 @@ def release_m_invariant(
     )
     draft = replace(resolve(job), requirement=Requirement(()))  # what groups need is known here
     plain = prepare(draft, lambda: frame_source(frame), Watch())
-    keys, secrets = _texts(frame, key), as_text(frame[sensitive]).fill_null("")
+    keys = _texts(frame, key)
     known = _known(keys, before)
+    made, names = _groups(plain, as_text(frame[sensitive]).fill_null(""), known, m)
+    numbered = np.random.default_rng([seed, 23]).permutation(len(made.signatures)).astype(np.int32)
+    release, prepared = _released(frame, draft, made, names, sensitive)
+    group = pl.Series(GROUP, numbered[np.concatenate([made.group_of_row, made.counterfeit_group])])
+    release = release.with_columns(group)
+    _verify(release, job.quasi, sensitive, m, known.of_row, known)
+    loss = score(prepared.frame, release, job.quasi, prepared.plan.domains(prepared.frame)).totals["gcp"]
+    invented = np.bincount(made.counterfeit_group, minlength=numbered.shape[0])
+    return MInvariantRelease(
+        release=release.sort(GROUP, sensitive).select([*job.quasi, sensitive, GROUP]),
+        counterfeits=pl.DataFrame({GROUP: numbered, COUNTERFEITS: invented}).sort(GROUP),
+        persons=_persons(keys, made, names, before),
+        group_of_row=numbered[made.group_of_row],
+        loss=float(loss),
+    )
+
+
+def _groups(plain: Prepared, secrets: pl.Series, known: _Known, m: int) -> tuple[Groups, list[str]]:
+    """The groups, and the sensitive values that their numbers stand for."""
     names = sorted({*secrets.to_list(), *(value for one in known.signatures for value in one)})
     numbers = {name: number for number, name in enumerate(names)}
     values = secrets.replace_strict(numbers, return_dtype=pl.Int32).to_numpy()
@@ -82,24 +101,14 @@ def release_m_invariant(
     _check_values(values, known.of_row, signatures)
     codes = plain.table.codes[:, plain.table.row_of_record].T
     points = codes / np.array([max(attribute.size - 1, 1) for attribute in plain.table.attributes])
-    made = m_invariant_groups(values, known.of_row, signatures, points, m)
-    numbered = np.random.default_rng([seed, 23]).permutation(len(made.signatures)).astype(np.int32)
-    release, prepared = _released(frame, draft, made, names, sensitive)
-    group = pl.Series(GROUP, numbered[np.concatenate([made.group_of_row, made.counterfeit_group])])
-    release = release.with_columns(group)
-    _verify(release, job.quasi, sensitive, m, known.of_row, known)
-    loss = score(prepared.frame, release, job.quasi, prepared.plan.domains(prepared.frame)).totals["gcp"]
+    return m_invariant_groups(values, known.of_row, signatures, points, m), names
+
+
+def _persons(keys: pl.DataFrame, made: Groups, names: Sequence[str], before: pl.DataFrame | None) -> pl.DataFrame:
+    """Everybody ever published, with the signature of the last time."""
     of_group = [[names[value] for value in one] for one in made.signatures]
     now = keys.with_columns(pl.Series(SIGNATURE, [of_group[one] for one in made.group_of_row.tolist()]))
-    invented = np.bincount(made.counterfeit_group, minlength=numbered.shape[0])
-    counted = pl.DataFrame({GROUP: numbered, COUNTERFEITS: invented})
-    return MInvariantRelease(
-        release=release.sort(GROUP, sensitive).select([*job.quasi, sensitive, GROUP]),
-        counterfeits=counted.sort(GROUP),
-        persons=now if before is None else pl.concat([before.join(now, on=key, how="anti"), now]),
-        group_of_row=numbered[made.group_of_row],
-        loss=float(loss),
-    )
+    return now if before is None else pl.concat([before.join(now, on=keys.columns, how="anti"), now])
 
 
 def _released(
@@ -205,31 +214,35 @@ def publish_m_invariant(
     problems = check_outputs(places.values(), [path for path in inputs if isinstance(path, Path)])
     if persons.suffix != ".parquet":
         problems.append(Problem("unknown-format", f"'{persons}' must be a Parquet file", hint="persons.parquet"))
-    frame = known = None
-    try:
-        frame = read_table(table).frame
-    except InputError as error:
-        problems += error.problems
-    try:
-        known = read_table(before).frame if before is not None else None
-    except InputError as error:
-        problems += error.problems
+    frame = _read(table, problems)
+    known = _read(before, problems) if before is not None else None
     if known is not None and known.schema.get(SIGNATURE) != pl.List(pl.String):
         problems.append(Problem("no-persons", f"'{before}' is not the private file of an m-invariant release"))
     if problems or frame is None:
         raise InputError(problems)
     made = release_m_invariant(frame, before=known, **settings)
     with StagedFiles(places, ("persons",)) as files:
-        for name, content in (
-            ("release", made.release),
-            ("counterfeits", made.counterfeits),
-            ("persons", made.persons),
-        ):
-            write_table(content, files.waiting[name])
-            written = read_table(files.waiting[name]).frame
-            texts = [pl.DataFrame(as_text(one[column]) for column in content.columns if column != SIGNATURE)
-                     for one in (content, written)]  # fmt: skip
-            if not texts[0].equals(texts[1], null_equal=True):
-                raise InternalError(Problem("check-failed", "what was written reads otherwise; nothing was written"))
+        _write_and_compare(made.release, files.waiting["release"])
+        _write_and_compare(made.counterfeits, files.waiting["counterfeits"])
+        _write_and_compare(made.persons, files.waiting["persons"])
         files.commit()
     return made
+
+
+def _read(path: Path, problems: list[Problem]) -> pl.DataFrame | None:
+    try:
+        return read_table(path).frame
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
+def _write_and_compare(content: pl.DataFrame, waiting: Path) -> None:
+    write_table(content, waiting)
+    written = read_table(waiting).frame
+    texts = [
+        pl.DataFrame(as_text(frame[column]) for column in content.columns if column != SIGNATURE)
+        for frame in (content, written)
+    ]
+    if not texts[0].equals(texts[1], null_equal=True):
+        raise InternalError(Problem("check-failed", "what was written reads otherwise; nothing was written"))

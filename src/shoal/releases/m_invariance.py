@@ -23,6 +23,7 @@ the best attribute. Both cost loss, not safety. Cost: O(n log n) for the order, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -140,11 +141,13 @@ def _group_newcomers(
     for value in np.flatnonzero(counts).tolist():  # fewer than m of them, all different
         place = min((len(one), number) for number, one in enumerate(found) if value not in one)[1]
         found[place] = tuple(sorted((*found[place], value)))
-    used = np.zeros(len(queues), dtype=np.int64)
-    times: dict[Signature, int] = {}
-    for signature in found:
-        times[signature] = times.get(signature, 0) + 1
-    for signature, count in times.items():
+    _fill_buckets(found, rows_of, buckets)
+
+
+def _fill_buckets(found: list[Signature], rows_of: list[NDArray[np.int64]], buckets: dict[Signature, _Bucket]) -> None:
+    """The rows of each value go to the groups that hold it, one each, in their order."""
+    used = np.zeros(len(rows_of), dtype=np.int64)
+    for signature, count in Counter(found).items():
         bucket = buckets.setdefault(signature, _Bucket.of(len(signature)))
         for place, value in enumerate(signature):
             bucket.rows[place].append(rows_of[value][used[value] : used[value] + count])
