@@ -170,6 +170,7 @@ def test_look_and_risk(opened: Any, tmp_path: Path) -> None:
 def test_two_runs_together_and_the_frontier(opened: Any, tmp_path: Path) -> None:
     page = opened.page
     opened.step("Run")
+    page.get_by_role("checkbox", name="Fill it by itself").uncheck()
     for _ in range(2):
         page.get_by_role("button", name="Start the run").click()
         page.get_by_role("button", name="Cancel").wait_for()

@@ -52,7 +52,7 @@ class OneRun:
 
 def run_task(job: Job, task: Task, usefulness: bool) -> Record:
     """One release and its numbers. What is timed is the whole run, from reading to evaluation."""
-    settings = _with_algorithm(job, task.algorithm).model_copy(update={"k": task.k, "seed": task.seed, "threads": None})
+    settings = for_comparison(job, task.algorithm).model_copy(update={"k": task.k, "seed": task.seed, "threads": None})
     start = time.perf_counter()
     result = run(settings)
     seconds = time.perf_counter() - start
@@ -75,7 +75,7 @@ def run_task(job: Job, task: Task, usefulness: bool) -> Record:
     return record
 
 
-def _with_algorithm(job: Job, name: str) -> Job:
+def for_comparison(job: Job, name: str) -> Job:
     """Priorities are left out where they cannot act, so that all algorithms can stand side by side.
 
     Nothing is published, so columns that no number depends on are dropped, and no kept column has to be allowed.
@@ -88,7 +88,7 @@ def _with_algorithm(job: Job, name: str) -> Job:
 
 def without_priorities(job: Job, algorithms: Sequence[str]) -> list[str]:
     """The algorithms of a comparison that run without the priorities of the job."""
-    return [name for name in dict.fromkeys(algorithms) if job.priorities and not _with_algorithm(job, name).priorities]
+    return [name for name in dict.fromkeys(algorithms) if job.priorities and not for_comparison(job, name).priorities]
 
 
 def not_by_classes(job: Job, algorithms: Sequence[str]) -> list[str]:
@@ -142,7 +142,7 @@ def compare_algorithms(
     largest = max(ks, default=2)  # no k at all is among the earlier problems
     for name in dict.fromkeys(algorithms):
         try:
-            check(_with_algorithm(job, name).model_copy(update={"k": largest}))
+            check(for_comparison(job, name).model_copy(update={"k": largest}))
         except InputError as error:
             problems += [problem for problem in error.problems if problem not in problems]
         except ShoalError:

@@ -19,6 +19,7 @@ from shoal.errors import ShoalError
 from shoal.job.job import Job
 from shoal.progress import Progress, StopRequest, Watch
 from shoal.web.files import read_json, write_json, write_private
+from shoal.web.frontier_job import fill_frontier
 from shoal.web.sweep_job import sweep_quality
 from shoal.web.worker import Voice, problems_of
 
@@ -38,9 +39,13 @@ def run_job(voice: Voice) -> None:
 
     try:
         job = Job.load(folder / "job.yaml")
-        sweep = read_json(folder / "run.json").get("sweep")
-        if sweep is not None:
-            rows = sweep_quality(job, sweep, Watch(progress, None, stop))
+        state = read_json(folder / "run.json")
+        if state.get("frontier") is not None:
+            fill_frontier(job, state, voice)
+            voice.say(event="done", seconds=time.perf_counter() - started)
+            return
+        if state.get("sweep") is not None:
+            rows = sweep_quality(job, state["sweep"], Watch(progress, None, stop))
             voice.say(event="done", seconds=time.perf_counter() - started, rows=rows)
             return
         published = job.output is not None  # else only its numbers are wanted

@@ -118,6 +118,23 @@ async def frontier(request: Request) -> Response:
     return told({"started": len(started)}, 201)
 
 
+async def frontier_by_itself(request: Request) -> Response:
+    """Whether the frontier fills by itself: switched off, it stops; switched on again, it goes on."""
+    bench, project, wanted = bench_of(request), project_of(request), (await body_of(request)).get("on")
+    if not isinstance(wanted, bool):
+        raise HTTPException(400)
+    project.change(frontier=wanted)
+    bench.channels.of(project.number).tell({"kind": "frontier", "on": wanted})
+    if wanted:
+        bench.runs.fill_frontier(project)
+    else:
+        for run in project.runs():
+            if run.get("frontier") is not None and run["state"] in UNFINISHED:
+                await bench.runs.stop(run["number"], best=False)
+                await bench.runs.wait(run["number"])
+    return told({})
+
+
 async def sweep(request: Request) -> Response:
     """How well clusters survive, against the threshold."""
     project, wanted = project_of(request), await body_of(request)
@@ -143,6 +160,7 @@ _RUN = "/api/projects/{project}/runs/{run}"
 ROUTES = [
     Route("/api/projects/{project}/runs", start, methods=["POST"]),
     Route("/api/projects/{project}/frontier", frontier, methods=["POST"]),
+    Route("/api/projects/{project}/frontier", frontier_by_itself, methods=["PUT"]),
     Route("/api/projects/{project}/sweep", sweep, methods=["POST"]),
     Route(_RUN, show),
     Route(_RUN, note, methods=["PUT"]),

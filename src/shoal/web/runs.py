@@ -17,7 +17,8 @@ from shoal.errors import Problem
 from shoal.web.events import Channels
 from shoal.web.files import plain, read_json, write_json
 from shoal.web.processes import Child
-from shoal.web.settings import make_job
+from shoal.web.settings import make_job, planned_frontier
+from shoal.web.turns import Turns
 from shoal.web.workspace import Project, Workspace, new_number
 
 UNFINISHED = ("waiting", "running")
@@ -35,7 +36,7 @@ class Runs:
 
     def __init__(self, channels: Channels, at_once: int | None = None) -> None:
         self._channels = channels
-        self._turns = asyncio.Semaphore(at_once or max(1, (os.cpu_count() or 2) // 2))
+        self._turns = Turns(at_once or max(1, (os.cpu_count() or 2) // 2))
         self._children: dict[str, Child] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
@@ -48,10 +49,12 @@ class Runs:
         *,
         published: bool = True,
         sweep: dict[str, Any] | None = None,
+        frontier: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Begin a run with these settings; a wrong setting is told now. Unpublished: only its numbers are kept.
 
-        A sweep finds out how well clusters survive with other thresholds; it is never published.
+        A sweep finds out how well clusters survive with other thresholds, a frontier what other k and algorithms cost;
+        neither is published, and the frontier waits until nothing else goes on.
         """
         folder = project.runs_folder / new_number()
         job = make_job(settings, project.table, folder if published else None, project.population)
@@ -64,6 +67,8 @@ class Runs:
             "state": "waiting",
             "published": published,
             "sweep": sweep,
+            "frontier": frontier,
+            "points": [],
             "settings": settings,
             "algorithm": job.algorithm,
             "k": job.k,
@@ -71,10 +76,25 @@ class Runs:
             "curve": [],
             "bounds": [],
         }
-        write_json(folder / "run.json", state)
-        self._tell(project, state)
-        self._tasks[folder.name] = asyncio.create_task(self._carry_out(project, folder, state))
+        self._begin(project, folder, state)
         return state
+
+    def fill_frontier(self, project: Project) -> None:
+        """Begin the frontier of a project by the settings of its first finished run, or go on with it."""
+        runs = project.runs()
+        begun = next((run for run in runs if run.get("frontier") is not None), None)
+        first = next((run for run in runs if run["published"] and run["state"] == "done"), None)
+        if begun is None and first is not None:
+            settings = first["settings"]
+            self.start(project, settings, "Frontier", published=False, frontier=planned_frontier(settings))
+        elif begun is not None and begun["state"] not in (*UNFINISHED, "done"):
+            self._cancelled.discard(begun["number"])
+            begun.pop("problems", None)
+            self._begin(project, project.run_folder(begun["number"]), {**begun, "state": "waiting"})
+
+    def _begin(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
+        self._save(project, folder, state)
+        self._tasks[folder.name] = asyncio.create_task(self._carry_out(project, folder, state))
 
     async def stop(self, number: str, *, best: bool) -> None:
         """End the search with the best so far, or end everything."""
@@ -106,13 +126,18 @@ class Runs:
     async def _carry_out(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
         number, gone = folder.name, _LOST
         try:
-            async with self._turns:
-                if number not in self._cancelled:
-                    await self._follow(project, folder, state)
+            if state.get("frontier") is not None:
+                await self._turns.in_background(
+                    lambda: self._follow(project, folder, state),
+                    lambda: self._save(project, folder, {**state, "state": "waiting"}),
+                )
+            else:
+                async with self._turns.turn():
+                    if number not in self._cancelled:
+                        await self._follow(project, folder, state)
             gone = _CRASHED
         finally:
             self._tasks.pop(number, None)
-            self._children.pop(number, None)
             if state["state"] in UNFINISHED and number in self._cancelled:
                 state["state"] = "cancelled"
             elif state["state"] in UNFINISHED:
@@ -121,16 +146,16 @@ class Runs:
                 _remove_outputs(folder)
             state.pop("progress", None)
             if folder.is_dir():
-                write_json(folder / "run.json", state)
-                self._tell(project, state)
+                self._save(project, folder, state)
+                if state["state"] == "done" and state["published"] and project.fills_frontier and not _has_one(project):
+                    self.fill_frontier(project)
 
     async def _follow(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
         child = await Child.start("run")
         self._children[folder.name] = child
         try:
             state["state"] = "running"
-            write_json(folder / "run.json", state)
-            self._tell(project, state)
+            self._save(project, folder, state)
             await child.send({"folder": str(folder)})
             async for message in child.messages():
                 kind = message.pop("event")
@@ -138,16 +163,30 @@ class Runs:
                     _keep_progress(state, message)
                 elif kind == "bound":
                     state["bounds"].append([round(message["seconds"], 2), message["bound"]])
+                elif kind == "table":
+                    state.update(message)
+                elif kind == "point":
+                    state["points"].append(message["point"])
+                    write_json(folder / "run.json", state)  # a server that is killed keeps it
                 else:
                     state.update(message, state=kind)
                 self._tell(project, state)
         finally:
+            self._children.pop(folder.name, None)
             await child.kill()
+
+    def _save(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
+        write_json(folder / "run.json", state)
+        self._tell(project, state)
 
     def _tell(self, project: Project, state: dict[str, Any]) -> None:
         first = state["state"] == "waiting"  # later the page has the settings already
         shown = {key: value for key, value in state.items() if first or key != "settings"}
         self._channels.of(project.number).tell({"kind": "run", "run": plain(shown)})
+
+
+def _has_one(project: Project) -> bool:
+    return any(run.get("frontier") is not None for run in project.runs())
 
 
 def _keep_progress(state: dict[str, Any], message: dict[str, Any]) -> None:

@@ -15,6 +15,10 @@ from shoal.tables.formats.sql.address import SqlAddress, address_text
 from shoal.tables.schema import Role
 
 CERTIFICATE = "certificate.json"
+FRONTIER_KS = (2, 5, 10, 25, 50)
+FRONTIER_ALGORITHMS = ("shoal", "mondrian", "tdr")  # quick ones
+FURTHER_ALGORITHMS = 2  # beside the one that was chosen
+FRONTIER_RECORDS = 20_000  # of a larger table, so many are drawn
 SETTINGS = (  # of a job, as the page holds them
     *("k", "models", "suppression_limit", "hierarchies", "scales", "orders", "missing", "algorithm", "parameters"),
     *("effort", "objective", "priorities", "recoding", "recodings", "seed", "person", "class", "allow", "at_most"),
@@ -67,6 +71,14 @@ def with_algorithm(settings: Mapping[str, Any], algorithm: str, k: int) -> dict[
     if not algorithm_class(algorithm).takes_priorities:
         changed["priorities"] = {}
     return changed
+
+
+def planned_frontier(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Which k and which algorithms fill the frontier by themselves: those of the settings, and further ones."""
+    chosen = str(settings.get("algorithm") or "shoal")
+    others = [name for name in FRONTIER_ALGORITHMS if name != chosen][:FURTHER_ALGORITHMS]
+    ks = {*FRONTIER_KS, *([int(settings["k"])] if settings.get("k") else [])}
+    return {"algorithms": [chosen, *others], "ks": sorted(ks), "largest": FRONTIER_RECORDS}
 
 
 def release_name(table: Path | SqlAddress) -> str:

@@ -78,6 +78,11 @@ class Project:
         return content
 
     @property
+    def fills_frontier(self) -> bool:
+        """Whether the frontier fills by itself; it does unless that was switched off."""
+        return self.read().get("frontier") is not False
+
+    @property
     def table(self) -> Path | SqlAddress:
         """Where the table is."""
         source = self.read()["source"]

@@ -42,6 +42,7 @@ export function useProject(number) {
       setProject((before) => {
         if (!before) return before;
         if (event.kind === "state") return { ...before, runs: event.runs };
+        if (event.kind === "frontier") return { ...before, frontier: event.on };
         const others = before.runs.filter((run) => run.number !== (event.number ?? event.run?.number));
         if (event.kind === "removed") return { ...before, runs: others };
         const earlier = before.runs.find((run) => run.number === event.run.number);

@@ -57,13 +57,33 @@ function RunList({ runs, number, chosen, choose, compared, compare }) {
 
 const COLOURS = [1, 2, 3, 4, 5, 0];
 
-// Runs over several k and algorithms, started here, of which only the numbers are kept.
-function Frontier({ runs, number, settings, catalogue }) {
+// What filled the frontier by itself, as runs; points of a sample stand apart, and bound nothing.
+const pointsOf = (run) => {
+  const sampled = run.of > run.records;
+  return run.points.filter((point) => !point.problems).map((point) => ({ ...point, name: `${point.algorithm}, k ${point.k}`, algorithm: sampled ? `${point.algorithm}, sample` : point.algorithm, bound: sampled ? null : point.bound, models: run.models }));
+};
+
+function ByItself({ run, number, on, ready }) {
+  const all = run ? run.frontier.algorithms.length * run.frontier.ks.length : 0, failed = run ? run.points.filter((point) => point.problems) : [];
+  const busy = run?.state === "running" || run?.state === "waiting";
+  const states = { waiting: `waits until no other run goes on; ${run?.points.length} of ${all} done`, running: `${run?.points.length} of ${all} done`, done: `all ${all} done`, failed: "it could not be read" };
+  return html`<div class="row gap"><label class="row small"><input type="checkbox" checked=${on} onChange=${(event) => put(`/api/projects/${number}/frontier`, { on: event.target.checked })} />Fill it by itself, in the background</label>
+      <span class="small muted" role="status">${run ? `${run.frontier.algorithms.join(", ")}: ${states[run.state] ?? `stopped, ${run.points.length} of ${all} done`}` : on && !ready ? "It begins when the first run has finished." : ""}</span>
+      ${busy && html`<button class="button quiet small" onClick=${() => post(`/api/projects/${number}/runs/${run.number}/stop`, { best: false })}>Stop</button>`}
+      ${on && run && !busy && run.state !== "done" && html`<button class="button quiet small" onClick=${() => put(`/api/projects/${number}/frontier`, { on: true })}>Go on</button>`}</div>
+    ${run?.of > run?.records && html`<p class="small muted">Its points are of a sample of ${count(run.records)} of the ${count(run.of)} records: groups are easier to find among all of them, so a release of the whole table usually loses less.</p>`}
+    ${failed.length > 0 && html`<details class="small muted"><summary>${failed.length} of them cannot be made</summary><ul>${failed.map((point) => html`<li>${point.algorithm}, k ${point.k}: ${point.problems[0].message}</li>`)}</ul></details>`}
+    <${Problems} problems=${run?.problems} kind="warn" />`;
+}
+
+// Runs over several k and algorithms, by themselves or started here, of which only the numbers are kept.
+function Frontier({ runs, number, settings, catalogue, on }) {
   const [ks, setKs] = useState("2, 5, 10, 25, 50");
   const [algorithms, setAlgorithms] = useState(["shoal", "mondrian"]);
   const [problems, setProblems] = useState(null);
-  const done = runs.filter((run) => run.state === "done" && run.k != null && !run.sweep);
-  const others = runs.filter((run) => !run.published && !run.sweep), waiting = others.filter((run) => run.state === "waiting" || run.state === "running");
+  const own = runs.find((run) => run.frontier);
+  const done = [...runs.filter((run) => run.state === "done" && run.k != null && !run.sweep && !run.frontier), ...(own ? pointsOf(own) : [])];
+  const others = runs.filter((run) => !run.published && !run.sweep && !run.frontier), waiting = others.filter((run) => run.state === "waiting" || run.state === "running");
   const names = [...new Set(done.map((run) => run.algorithm))];
   const series = names.map((name, order) => ({ colour: COLOURS[order % 6], points: done.filter((run) => run.algorithm === name).sort((a, b) => a.k - b.k || a.loss - b.loss).map((run) => [run.k, run.loss, `${run.name}: ${name}, k ${run.k}\nloss ${decimal(run.loss)}, highest risk ${percent(run.highest_risk)}, ${seconds(run.seconds)}`]), radius: 4.5 }));
   const bounds = done.filter((run) => run.bound != null && !(run.models?.length)).sort((a, b) => a.k - b.k).map((run) => [run.k, run.bound, `k ${run.k}: no release can lose less than ${decimal(run.bound)}`]);
@@ -78,6 +98,7 @@ function Frontier({ runs, number, settings, catalogue }) {
   };
   const clear = () => Promise.all(others.map((run) => remove(`/api/projects/${number}/runs/${run.number}`)));
   return html`<section class="card stack"><div><h2>The frontier</h2><p class="muted">What each k costs, and with which algorithm. These runs go on in the background; only their numbers are kept.</p></div>
+    <${ByItself} run=${own} number=${number} on=${on} ready=${runs.some((run) => run.published && run.state === "done")} />
     <div class="row fields"><label class="field"><span>k</span><input type="text" value=${ks} onInput=${(event) => setKs(event.target.value)} /></label>
       <details><summary>${algorithms.length === 1 ? algorithms[0] : `${algorithms.length} algorithms`}</summary><div class="row gap">${catalogue.algorithms.map((one) => html`<label class="row small"><input type="checkbox" checked=${algorithms.includes(one.name)} onChange=${(event) => setAlgorithms(event.target.checked ? [...algorithms, one.name] : algorithms.filter((name) => name !== one.name))} />${one.name}</label>`)}</div></details>
       <span class="spring"></span>${others.length > 0 && html`<button class="button quiet small danger" onClick=${clear}>${waiting.length ? "Stop and clear" : "Clear"}</button>`}
@@ -127,6 +148,6 @@ export function RunPage({ store, catalogue }) {
       ${details && html`<section class="card stack"><div class="head"><h2>${details.name}</h2><${State} run=${details} /></div><${Problems} problems=${details.problems} /><${Curve} run=${details} />
         ${details.state === "done" && html`<p class="small muted">${count(details.records)} records in ${count(details.classes)} groups, the smallest of ${count(details.smallest_class)}; ${count(details.suppressed)} suppressed. ${Object.entries(details.stages ?? {}).map(([stage, took]) => `${stage} ${seconds(took)}`).join(", ")}.</p>`}
         <div><button class="button small" onClick=${() => change(() => details.settings)} disabled=${!details.settings}>Take over its settings</button></div></section>`}
-      <${Frontier} runs=${project.runs} number=${number} settings=${settings} catalogue=${catalogue} />
+      <${Frontier} runs=${project.runs} number=${number} settings=${settings} catalogue=${catalogue} on=${project.frontier !== false} />
     </div>${runs.some((run) => run.state === "done") && html`<${Next} to="#/${number}/look">Look<//>`}`;
 }
