@@ -158,6 +158,7 @@ def runs(page: Any, step: Any, camera: Camera) -> None:
     page.get_by_role("button", name="Fill the frontier").click()
     page.get_by_role("button", name="of 8 done").wait_for()
     page.get_by_role("button", name="Fill the frontier").wait_for()
+    page.get_by_text("all 15 done").wait_for()
     for box in page.get_by_role("checkbox", name="Compare").all():
         box.check()
     page.get_by_text("Loss by column and run").first.wait_for()

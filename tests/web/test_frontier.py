@@ -147,4 +147,5 @@ def test_the_background_gives_way_and_begins_anew() -> None:
 
     with ThreadPoolExecutor(1) as thread:  # the browser of other tests has a loop in this one
         thread.submit(asyncio.run, everything()).result()
-    assert said == ["begun", "first", "put back", "second", "begun", "done"]
+    assert said.count("put back") == 1
+    assert [one for one in said if one != "put back"] == ["begun", "first", "second", "begun", "done"]
