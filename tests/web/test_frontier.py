@@ -69,7 +69,7 @@ def test_a_large_table_is_drawn_from_and_it_can_be_stopped(
 ) -> None:
     random, records = np.random.default_rng(0), FRONTIER_RECORDS + 5000
     table = tmp_path / "many.csv"
-    columns = {"age": (0, 90), "zip": (10_000, 10_040), "ward": (0, 9)}
+    columns = {"age": (0, 30), "zip": (10_000, 10_005), "ward": (0, 3)}
     pl.DataFrame({name: random.integers(*ends, records) for name, ends in columns.items()}).write_csv(table)
     server = serve("--workspace", tmp_path / "workspace", table)
     seen = visit(server)
@@ -94,6 +94,9 @@ def test_a_large_table_is_drawn_from_and_it_can_be_stopped(
     figure = page.locator("figure").filter(has_text="Loss against k")
     figure.get_by_role("button", name="Table").click()
     figure.get_by_role("cell", name="mondrian, sample").first.wait_for()
+    page.get_by_role("button", name="Begin anew").click()
+    seen.see(f" of {ALL} done")
+    assert [run["number"] == own["number"] for run in stored_runs(tmp_path)] == [False, False]
     seen.is_clean()
 
 

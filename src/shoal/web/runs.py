@@ -80,12 +80,12 @@ class Runs:
         return state
 
     def fill_frontier(self, project: Project) -> None:
-        """Begin the frontier of a project by the settings of its first finished run, or go on with it."""
+        """Begin the frontier of a project by the settings of its last finished run, or go on with it."""
         runs = project.runs()
         begun = next((run for run in runs if run.get("frontier") is not None), None)
-        first = next((run for run in runs if run["published"] and run["state"] == "done"), None)
-        if begun is None and first is not None:
-            settings = first["settings"]
+        finished = [run for run in runs if run["published"] and run["state"] == "done"]
+        if begun is None and finished:
+            settings = finished[-1]["settings"]
             self.start(project, settings, "Frontier", published=False, frontier=planned_frontier(settings))
         elif begun is not None and begun["state"] not in (*UNFINISHED, "done"):
             self._cancelled.discard(begun["number"])

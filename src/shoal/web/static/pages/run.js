@@ -66,11 +66,13 @@ const pointsOf = (run) => {
 function ByItself({ run, number, on, ready }) {
   const all = run ? run.frontier.algorithms.length * run.frontier.ks.length : 0, failed = run ? run.points.filter((point) => point.problems) : [];
   const busy = run?.state === "running" || run?.state === "waiting";
+  const anew = async () => { await remove(`/api/projects/${number}/runs/${run.number}`); await put(`/api/projects/${number}/frontier`, { on: true }); };
   const states = { waiting: `waits until no other run goes on; ${run?.points.length} of ${all} done`, running: `${run?.points.length} of ${all} done`, done: `all ${all} done`, failed: "it could not be read" };
   return html`<div class="row gap"><label class="row small"><input type="checkbox" checked=${on} onChange=${(event) => put(`/api/projects/${number}/frontier`, { on: event.target.checked })} />Fill it by itself, in the background</label>
       <span class="small muted" role="status">${run ? `${run.frontier.algorithms.join(", ")}: ${states[run.state] ?? `stopped, ${run.points.length} of ${all} done`}` : on && !ready ? "It begins when the first run has finished." : ""}</span>
       ${busy && html`<button class="button quiet small" onClick=${() => post(`/api/projects/${number}/runs/${run.number}/stop`, { best: false })}>Stop</button>`}
-      ${on && run && !busy && run.state !== "done" && html`<button class="button quiet small" onClick=${() => put(`/api/projects/${number}/frontier`, { on: true })}>Go on</button>`}</div>
+      ${on && run && !busy && run.state !== "done" && html`<button class="button quiet small" onClick=${() => put(`/api/projects/${number}/frontier`, { on: true })}>Go on</button>`}
+      ${on && run && !busy && ready && html`<button class="button quiet small" title="By the settings of the last finished run" onClick=${anew}>Begin anew</button>`}</div>
     ${run?.of > run?.records && html`<p class="small muted">Its points are of a sample of ${count(run.records)} of the ${count(run.of)} records: groups are easier to find among all of them, so a release of the whole table usually loses less.</p>`}
     ${failed.length > 0 && html`<details class="small muted"><summary>${failed.length} of them cannot be made</summary><ul>${failed.map((point) => html`<li>${point.algorithm}, k ${point.k}: ${point.problems[0].message}</li>`)}</ul></details>`}
     <${Problems} problems=${run?.problems} kind="warn" />`;
