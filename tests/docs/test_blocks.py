@@ -15,6 +15,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import shoal
 from shoal.sample.hospital import hospital_table
@@ -80,6 +82,10 @@ def lay_out(folder: Path, records: int) -> None:
         "Craft;Technical;*\nSupport;Technical;*\nSales;Other;*\nArmy;Other;*\n", encoding="utf-8"
     )
     project_of_arx(folder / "project.deid")
+    key = Ed25519PrivateKey.generate()
+    (folder / "private.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (folder / "public.pem").write_bytes(public)
 
 
 def call(arguments: list[str], folder: Path) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -260,8 +260,4 @@ def _unread_means(domain: Domain, cells: Cells) -> Cells:
     strange = ~np.isnan(cells.number) & ~np.isin(cells.number, domain.positions)
     if not strange.any():
         return cells
-    return Cells(
-        np.where(strange, 1.0, cells.loss),
-        cells.low, cells.high, cells.first, cells.last, cells.leaves, cells.level, cells.covers_missing,
-        cells.number, cells.suppressed, cells.unreadable | strange, cells.members,
-    )  # fmt: skip
+    return replace(cells, loss=np.where(strange, 1.0, cells.loss), unreadable=cells.unreadable | strange)

@@ -59,10 +59,8 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     if nw.dependencies.is_pyarrow_table(frame):
         check_names(list(frame.column_names))
         return arrow_to_polars(frame), ArrowRestore(frame)
-    if hasattr(frame, "__arrow_c_stream__"):  # a relation of DuckDB, a reader of ADBC, ...
-        import pyarrow as pa
-
-        table = pa.table(frame)
+    table = _arrow_columns(frame)
+    if table is not None:
         check_names(list(table.column_names))
         return arrow_to_polars(table), ArrowRestore(table)
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
@@ -99,6 +97,19 @@ class ArrowRestore:
 
     def restore(self, frame: pl.DataFrame, rows: Rows | None = None) -> Any:
         return polars_to_arrow(without_hidden_values(frame), self.original, rows)
+
+
+def _arrow_columns(frame: Any) -> Any | None:
+    """A pyarrow table of what gives several Arrow columns: a relation of DuckDB, a reader of ADBC, ... A single column,
+    which a Series gives, is no table."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        return None
+    import pyarrow as pa
+
+    try:
+        return pa.table(frame)
+    except pa.ArrowInvalid:
+        return None
 
 
 def _check_polars(frame: pl.DataFrame) -> None:
