@@ -17,7 +17,7 @@ from typing import Any
 import shoal
 from shoal.errors import ShoalError
 from shoal.job.job import Job
-from shoal.progress import Progress, StopRequest, Watch
+from shoal.progress import Progress, ProgressCallback, StopRequest, Watch
 from shoal.web.files import read_json, write_json, write_private
 from shoal.web.frontier_job import fill_frontier
 from shoal.web.sweep_job import sweep_quality
@@ -28,8 +28,34 @@ def run_job(voice: Voice) -> None:
     folder = Path(json.loads(sys.stdin.readline())["folder"])
     stop = StopRequest()
     Thread(target=_listen, args=(stop,), daemon=True).start()
-    started = time.perf_counter()
+    try:
+        _do(voice, folder, stop)
+    except ShoalError as error:
+        voice.say(event="failed", problems=problems_of(error), exit_code=error.exit_code)
+    except Exception as error:
+        voice.say(event="failed", problems=problems_of(error), exit_code=1)
 
+
+def _do(voice: Voice, folder: Path, stop: StopRequest) -> None:
+    """A sweep, a frontier, or a release: what the state of the run asks for."""
+    started = time.perf_counter()
+    progress = _tell_progress(voice, started)
+    job, state = Job.load(folder / "job.yaml"), read_json(folder / "run.json")
+    found: dict[str, Any] = {}
+    if state.get("frontier") is not None:
+        fill_frontier(job, state, voice)
+    elif state.get("sweep") is not None:
+        found = {"rows": sweep_quality(job, state["sweep"], Watch(progress, None, stop))}
+    else:
+        published = job.output is not None  # else only its numbers are wanted
+        result = shoal.run(job, watch=Watch(progress, _Keep(folder, job) if published else None, stop))
+        if published:
+            _write_reports(folder, result, progress)
+        found = {"early": stop.asked, **_headline(result)}
+    voice.say(event="done", seconds=time.perf_counter() - started, **found)
+
+
+def _tell_progress(voice: Voice, started: float) -> ProgressCallback:
     def progress(event: Progress) -> None:
         seconds = time.perf_counter() - started
         if event.bound is not None:
@@ -37,27 +63,7 @@ def run_job(voice: Voice) -> None:
         else:
             voice.say(event="progress", seconds=seconds, stage=event.stage, fraction=event.fraction, loss=event.loss)
 
-    try:
-        job = Job.load(folder / "job.yaml")
-        state = read_json(folder / "run.json")
-        if state.get("frontier") is not None:
-            fill_frontier(job, state, voice)
-            voice.say(event="done", seconds=time.perf_counter() - started)
-            return
-        if state.get("sweep") is not None:
-            rows = sweep_quality(job, state["sweep"], Watch(progress, None, stop))
-            voice.say(event="done", seconds=time.perf_counter() - started, rows=rows)
-            return
-        published = job.output is not None  # else only its numbers are wanted
-        result = shoal.run(job, watch=Watch(progress, _Keep(folder, job) if published else None, stop))
-        if published:
-            _write_reports(folder, result, progress)
-        seconds = time.perf_counter() - started
-        voice.say(event="done", early=stop.asked, seconds=seconds, **_headline(result))
-    except ShoalError as error:
-        voice.say(event="failed", problems=problems_of(error), exit_code=error.exit_code)
-    except Exception as error:
-        voice.say(event="failed", problems=problems_of(error), exit_code=1)
+    return progress
 
 
 class _Keep:
