@@ -235,7 +235,8 @@ def test_the_job_names_every_column(opened: Any, tmp_path: Path) -> None:
     opened.step("Run")
     page.get_by_role("button", name="Start the run").click()
     opened.see("Checked")
-    (file,) = (tmp_path / "workspace").glob("projects/owner/*/runs/*/job.yaml")
+    (run,) = runs_of(tmp_path)
+    (file,) = (tmp_path / "workspace").glob(f"projects/owner/*/runs/{run}/job.yaml")
     job = yaml.safe_load(file.read_text())
     assert job["person"] == "name"
     assert job["missing"] == ["SECRETill1", "?"]
