@@ -1,4 +1,4 @@
-"""The engine for tables that a cluster of Spark holds: the records stay there, and are not shuffled.
+"""The engine for tables that a cluster of Spark holds: the records stay there.
 
 1. Spark counts the distinct rows of the columns that decide about groups. The driver gets those, and clusters them.
 2. Executors give records their values by the plan that the driver sends. Records of a key that goes to several groups
