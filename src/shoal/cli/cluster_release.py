@@ -31,7 +31,7 @@ def cluster_release(
     h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same (default: 50)")] = None,
     model: Annotated[list[str] | None, typer.Option(help="e.g. qid:age+sex:10, with -k or alone (repeatable)")] = None,
     clusters: Annotated[str, typer.Option(help="how many clusters")] = "6",
-    clusterer: Annotated[str, typer.Option(help="kmeans or bisecting")] = "kmeans",
+    clusterer: Annotated[str, typer.Option(help=options.CLUSTERER_HELP)] = "kmeans",
     recipient: Annotated[str | None, typer.Option(help="how the recipient clusters, if not as we do")] = None,
     algorithm: Annotated[str | None, typer.Option(help="what masks the table (default: tdr)")] = None,
     parameter: Annotated[list[str] | None, typer.Option(help=options.PARAMETER_HELP)] = None,

@@ -108,6 +108,7 @@ AT_MOST_HELP = "the highest level to which columns may be lifted, 0: not at all:
 ROUND_HELP = "the unit at which ranges end: birth=month,age=5, or birth=exact; dates have one unless it costs too much"
 PUBLIC_CERTIFICATE_HELP = "where the part of the certificate goes that may be published (JSON)"
 SIGN_HELP = "a private key (Ed25519, PEM) to sign certificates with"
+CLUSTERER_HELP = "kmeans, bisecting, agglomerative or mixture"
 KEEP_HELP = "columns that are published as they are"
 KEEP_REST_HELP = "publish the columns that are not named as they are"
 DROP_REST_HELP = "drop the columns that are not named"

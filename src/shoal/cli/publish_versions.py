@@ -30,7 +30,7 @@ def publish_versions(
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
     h: Annotated[str | None, typer.Option("-k", "--threshold", help="records that look the same (default: 50)")] = None,
     model: Annotated[list[str] | None, typer.Option(help="e.g. l-diversity:disease:3 (repeatable)")] = None,
-    clusterer: Annotated[str, typer.Option(help="kmeans or bisecting")] = "kmeans",
+    clusterer: Annotated[str, typer.Option(help=options.CLUSTERER_HELP)] = "kmeans",
     recipient: Annotated[str | None, typer.Option(help="how the recipient clusters, if not as we do")] = None,
     mode: Annotated[str, typer.Option(help="information (guided by the clusters) or distort")] = "information",
     sensitive: Annotated[str | None, typer.Option(help="sensitive columns, kept", metavar="A,B")] = None,

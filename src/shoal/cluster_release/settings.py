@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from shoal.cluster_release.cut import Range
 from shoal.cluster_release.sweep import MODES, Sweep
 from shoal.errors import Problem, did_you_mean
-from shoal.evaluation.usefulness.clustering.clusterers import CLUSTERERS, Clusterer
+from shoal.evaluation.usefulness.clustering.clusterers import CLUSTERERS, Clusterer, clusterer_problems
 from shoal.evaluation.usefulness.clustering.features import DEFAULT_ENCODING, Encoding
 from shoal.models.base import Model
 from shoal.models.k_anonymity import KAnonymity
@@ -41,7 +41,10 @@ class ClusterSettings:
         return self.sweep if isinstance(self.sweep, Sweep) else Sweep(self.sweep)
 
     def problems(self) -> list[Problem]:
-        problems = []
+        problems = [*clusterer_problems(self.clusterer), *clusterer_problems(self.recipient)]
+        if self.clusters < 1:
+            message = f"the number of clusters must be at least 1, not {self.clusters}"
+            problems.append(Problem("bad-clusters", message))
         if self.interval_text not in INTERVAL_TEXTS:
             message = f"intervals can be written {' or '.join(INTERVAL_TEXTS)}, not '{self.interval_text}'"
             problems.append(Problem("unknown-interval-text", message))

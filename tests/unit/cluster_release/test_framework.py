@@ -228,6 +228,17 @@ def test_bad_settings_are_refused(people, options, reason):
     assert caught.value.reasons == (reason,)
 
 
+def test_what_is_wrong_with_the_clustering_is_told_with_everything_else(people):
+    with pytest.raises(InputError) as caught:
+        publish(people, quasi=[*QUASI, "shoe"], masked_clusterer="ward", clusterer="dbscan", clusters=0)
+    assert sorted(caught.value.reasons) == [
+        "bad-clusters",
+        "unknown-clusterer",
+        "unknown-clusterer",
+        "unknown-column",
+    ]
+
+
 def test_models_about_dropped_columns_are_checked(people):
     persons = people.with_columns(person=pl.Series([f"id {n // 2}" for n in range(400)]))
     models = [KAnonymity(8, "person"), XYAnonymity(6, "name"), LDiversity(2, "person")]

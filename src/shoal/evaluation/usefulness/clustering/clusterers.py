@@ -1,4 +1,8 @@
-"""Clusterers: k-means and bisecting k-means of scikit-learn by name, or any function of the caller.
+"""Clusterers of scikit-learn by name (the list is `CLUSTERERS`), or any function of the caller.
+
+`agglomerative` (Ward) and `mixture` (Gaussian, one variance per feature) know no weights, and the first compares all
+pairs: they are fitted on a sample of at most some thousand records, and every other row joins the nearest centre, or
+the most likely component.
 
 A function of the caller takes (points of all records, number of clusters, seed) and returns a label per record.
 Clusters are renumbered by falling size, so that their numbers do not depend on chance.
@@ -19,8 +23,9 @@ from shoal.evaluation.usefulness.clustering.features import Features, Points
 Labels = NDArray[np.int32]
 Clusterer = Callable[[Points, int, int], ArrayLike]
 
-CLUSTERERS = ("kmeans", "bisecting")
+CLUSTERERS = ("kmeans", "bisecting", "agglomerative", "mixture")
 STARTS = 10  # k-means begins anew this many times and keeps the tightest result
+SAMPLES = {"agglomerative": 4_000, "mixture": 20_000}  # records that these are fitted on, at most
 
 
 def cluster_features(features: Features, clusterer: str | Clusterer, clusters: int, seed: int) -> Labels:
@@ -49,12 +54,20 @@ def by_falling_size(labels: ArrayLike) -> Labels:
     return rank[codes]
 
 
+def clusterer_problems(name: str | Clusterer | None) -> list[Problem]:
+    """What speaks against a clusterer that was asked for."""
+    if name is None or callable(name) or name in CLUSTERERS:
+        return []
+    hint = did_you_mean(name, CLUSTERERS)
+    return [Problem("unknown-clusterer", f"there is no clusterer '{name}'", hint=hint)]
+
+
 def _run_named(features: Features, name: str, clusters: int, seed: int) -> NDArray[np.int64]:
-    if name not in CLUSTERERS:
-        message = f"there is no clusterer '{name}'"
-        raise InputError(Problem("unknown-clusterer", message, hint=did_you_mean(name, CLUSTERERS)))
+    problems = clusterer_problems(name)
     if seed < 0:
-        raise InputError(Problem("bad-seed", "the seed must be at least 0"))
+        problems.append(Problem("bad-seed", "the seed must be at least 0"))
+    if problems:
+        raise InputError(problems)
     try:
         from sklearn.exceptions import ConvergenceWarning
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -64,15 +77,45 @@ def _run_named(features: Features, name: str, clusters: int, seed: int) -> NDArr
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         # Rows that differ in text can be equal points, so there may be fewer points than clusters: fewer it is then.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        estimator = _estimator(name, clusters, seed)
+        seed %= 2**32  # scikit-learn takes no larger one
+        if name in SAMPLES:
+            return _run_on_sample(features, name, clusters, seed)
+        estimator = _k_means(name, clusters, seed)
         found: NDArray[np.int64] = estimator.fit_predict(features.points, sample_weight=features.weights)
     return found
 
 
-def _estimator(name: str, clusters: int, seed: int) -> Any:
+def _k_means(name: str, clusters: int, seed: int) -> Any:
     from sklearn.cluster import BisectingKMeans, KMeans
 
-    seed %= 2**32  # scikit-learn takes no larger one
     if name == "kmeans":
         return KMeans(clusters, n_init=STARTS, random_state=seed)
     return BisectingKMeans(clusters, n_init=STARTS, random_state=seed, bisecting_strategy="largest_cluster")
+
+
+def _run_on_sample(features: Features, name: str, clusters: int, seed: int) -> NDArray[np.int64]:
+    """The label of every row, by clusters of a sample of records."""
+    from sklearn.cluster import AgglomerativeClustering
+    from sklearn.metrics import pairwise_distances_argmin
+    from sklearn.mixture import GaussianMixture
+
+    rows = _sample_rows(features, SAMPLES[name], seed)
+    points = features.points[rows].astype(np.float64)
+    clusters = min(clusters, np.unique(points, axis=0).shape[0])
+    if name == "mixture":
+        mixture = GaussianMixture(clusters, covariance_type="diag", reg_covar=1e-3, random_state=seed).fit(points)
+        found: NDArray[np.int64] = mixture.predict(features.points.astype(np.float64))
+        return found
+    labels = AgglomerativeClustering(clusters).fit_predict(points) if clusters > 1 else np.zeros(len(rows), np.int64)
+    centres = np.stack([points[labels == label].mean(axis=0) for label in range(clusters)])
+    nearest: NDArray[np.int64] = pairwise_distances_argmin(features.points.astype(np.float64), centres)
+    nearest[rows] = labels  # rows of the sample keep the cluster that they were merged into
+    return nearest
+
+
+def _sample_rows(features: Features, most: int, seed: int) -> NDArray[np.int64]:
+    """The rows of a sample of records: all records if there are few, so that a row stands there once per record."""
+    if features.weights.sum() <= most:
+        return np.repeat(np.arange(features.weights.shape[0]), features.weights)
+    chosen = np.random.default_rng(seed).choice(features.row_of_record.shape[0], most, replace=False)
+    return np.sort(features.row_of_record[chosen]).astype(np.int64)
