@@ -22,7 +22,7 @@ _HOMES = {
     "publish_for_clustering": "shoal.cluster_release.publish",
     "run": "shoal.pipeline.run",
     "read_sql": "shoal.tables.formats.sql.connections",
-    "verify": "shoal.pipeline.verify_files",
+    "verify": "shoal.api",
     "Job": "shoal.job.job",
     "Result": "shoal.pipeline.result",
     "Hierarchy": "shoal.hierarchies.hierarchy",
@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from shoal.models.t_closeness import TCloseness as TCloseness
     from shoal.pipeline.result import Result as Result
     from shoal.pipeline.run import run as run
-    from shoal.pipeline.verify_files import verify as verify
     from shoal.tables.formats.sql.connections import read_sql as read_sql
 
 __all__ = ["__version__", *sorted(_HOMES)]

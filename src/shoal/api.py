@@ -21,8 +21,12 @@ from shoal.tables.frames.frames import to_polars
 from shoal.tables.schema import Role, Scale
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from shoal.evaluation.evaluate import Evaluation
     from shoal.reports.frontier import Comparison
+    from shoal.verification.result import Verification
 
 
 def anonymize(
@@ -152,6 +156,56 @@ def anonymize(
     objects = tuple(model for model in given if isinstance(model, Model))
     purpose = after(earlier, earlier_original, job.person_key, strategy) if len(earlier) else None
     return run_frame(job, frame, models=objects, watch=watch or Watch(progress), purpose=purpose)
+
+
+def verify(
+    release: Any,
+    *,
+    quasi: Sequence[str] | str,
+    k: int | None = None,
+    models: Sequence[Model | str] = (),
+    earlier: Sequence[Any] = (),
+    sensitive: Sequence[str] | str = (),
+    changing: Sequence[str] | str = (),
+    setting: str = "growing",
+    same_order: bool = False,
+    strict: bool = False,
+    hierarchies: Mapping[str, Any] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    scales: Mapping[str, Scale | str] | None = None,
+    missing: Sequence[str] | str = (),
+    population: Any = None,
+    hidden: Any = None,
+    suppression_limit: float = 0.0,
+    counts: NDArray[np.int64] | None = None,
+) -> Verification:
+    """Check a released frame: k-anonymity if k is given, and the given models (objects or their text form).
+
+    `hierarchies`, in every form that `anonymize` takes, and `orders` are for the distances of sensitive values and for
+    cells that k-map has to read; `population` is the frame of k-map. `hidden` is a frame of columns that are not
+    released but that a model counts, such as persons, row by row. No more than the share `suppression_limit` of fully
+    suppressed records is exempt. With `counts` every row stands for so many records.
+
+    With `earlier` releases of the same people, the earliest first, also what an attacker learns who has all of them
+    (docs/several_releases.md); the answer's `together` tells. `setting` is `growing`, `same` (versions of one table) or
+    `moving` (people may leave).
+    """
+    from shoal.pipeline.verify_files import Asked, GivenFrames, verify_frames
+    from shoal.pipeline.verify_together import TogetherOptions
+    from shoal.verification.reading import Knowledge
+
+    tables = [None if frame is None else to_polars(frame)[0] for frame in (population, hidden)]
+    return verify_frames(
+        release,
+        Asked(quasi=as_tuple(quasi), k=k, models=tuple(models), suppression_limit=suppression_limit),
+        GivenFrames(
+            Knowledge({}, orders or {}, as_tuple(missing), Job.make(scales=scales or {}).scales, *tables),
+            hierarchies or {},
+        ),
+        counts=counts,
+        earlier=earlier,
+        how=TogetherOptions(as_tuple(sensitive), as_tuple(changing), setting, same_order, strict),
+    )
 
 
 def _orders_of(frame: Any, columns: Sequence[str], *decided: Any) -> dict[str, list[str]]:

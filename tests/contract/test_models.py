@@ -11,6 +11,7 @@ from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.models.registry import model_class, model_names, parse_model
 from shoal.verification.check import verify_release
+from shoal.verification.reading import Knowledge
 
 QUASI = ["age", "town", "colour"]
 TOWNS = {"*": {"north": ["Ahl", "Berg"], "south": ["Cott", "Dorf"]}}
@@ -86,7 +87,7 @@ def test_every_algorithm_meets_every_model(algorithm: str, model: str, populatio
     )
     again = [parse_model(spec) for spec in specs if parse_model(spec).name != "k-map"]
     tree = make_hierarchy(DISEASES, ["d0", "d1", "d2", "d3"], "disease", None)
-    assert verify_release(result.release, QUASI, again, hierarchies={"disease": tree}).passed
+    assert verify_release(result.release, QUASI, again, Knowledge({"disease": tree})).passed
     assert result.certificate["passed"]
     assert [check["model"] for check in result.certificate["checks"]] == [parse_model(s).public_spec() for s in specs]
     assert result.release.height == FRAME.height

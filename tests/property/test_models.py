@@ -20,6 +20,7 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
 from shoal.models.registry import parse_model
 from shoal.verification.check import verify_release
+from shoal.verification.reading import Knowledge
 
 SIZE = 6
 TREE = Hierarchy(
@@ -144,7 +145,7 @@ def as_table(classes: list[int], values: list[int], persons: list[int]) -> Encod
 
 def check(spec: str, classes: list[int], values: list[int], persons: list[int]):
     return verify_release(
-        as_frame(classes, values, persons), ["q"], [parse_model(spec)], hierarchies={"s": TREE}
+        as_frame(classes, values, persons), ["q"], [parse_model(spec)], Knowledge({"s": TREE})
     ).checks[0]
 
 
@@ -228,7 +229,7 @@ def test_a_release_broken_on_purpose_is_told_without_values(spec: str, release: 
         if not plain_verdict(model, [values[r] for r in records], [persons[r] for r in records], values)
     ]
     frame = as_frame(classes, values, persons).with_columns(pl.concat_str(pl.lit("secret-"), "q").alias("q"))
-    found = verify_release(frame, ["q"], [model], hierarchies={"s": TREE}).checks[0]
+    found = verify_release(frame, ["q"], [model], Knowledge({"s": TREE})).checks[0]
     assert found.passed == (not bad)
     if bad:
         said = str(found)

@@ -56,7 +56,7 @@ def verify(
     load_compiler()
     from shoal.pipeline.certificate import load_certificate
     from shoal.pipeline.verify_bound import verify_bound
-    from shoal.pipeline.verify_files import verify_certified, verify_file, verify_with
+    from shoal.pipeline.verify_files import Asked, verify_certified, verify_file, verify_with
     from shoal.pipeline.verify_together import TogetherOptions, with_together
 
     problems: list[Problem] = []
@@ -86,15 +86,18 @@ def verify(
         if signer is not None:
             problems.append(Problem("bad-option", "--signer is about a certificate", hint="name it with --certificate"))
         columns = options.names(quasi)
+        wanted = Asked(
+            quasi=columns,
+            k=number,
+            models=tuple(model or ()),
+            person=person,
+            sensitive=options.names(sensitive),
+            suppression_limit=limit or 0.0,
+        )
         outcome = verify_file(
             release,
-            quasi=columns,
-            sensitive=options.names(sensitive),
-            k=number,
-            person=person,
-            models=tuple(model or ()),
+            wanted,
             hierarchies=hierarchies,
-            suppression_limit=limit or 0.0,
             population=population,
             missing=tuple(missing or ()),
             earlier=problems,

@@ -29,6 +29,7 @@ from shoal.tables.distinct import CodedColumn, code_columns
 from shoal.tables.scales import find_scale, is_missing
 from shoal.tables.schema import Attribute, Role, Scale
 from shoal.tables.value_sizes import KeptFacts
+from shoal.verification.reading import Knowledge
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +120,10 @@ class Plan:
         wanted = self.quasi if columns is None else [column for column in self.columns if column.name in columns]
         attributes = [column.attribute for column in wanted]
         return make_domains(original, attributes, self.hierarchies, self.missing, self.coded)
+
+    def knowledge(self, population: pl.DataFrame | None = None, hidden: pl.DataFrame | None = None) -> Knowledge:
+        """What the check of a release is told besides its cells."""
+        return Knowledge(self.hierarchies, self.orders, self.missing, self.scales, population, hidden)
 
     def public(self, domains: Mapping[str, Domain]) -> dict[str, dict[str, Any]]:
         """The quasi-identifiers as a certificate shows them: enough to measure again, and no value.

@@ -115,13 +115,8 @@ def _verify(prepared: CountedInput, hidden: list[str], written: CountedRows) -> 
         written.frame([name for name in written.names if name not in hidden]),
         job.quasi,
         prepared.requirement.models,
-        hidden=written.frame(hidden) if hidden else None,
+        plan.knowledge(prepared.population, written.frame(hidden) if hidden else None),
         suppression_limit=job.suppression_limit,
-        orders=plan.orders,
-        hierarchies=plan.hierarchies,
-        population=prepared.population,
-        missing=plan.missing,
-        scales=plan.scales,
         counts=written.counts,
     )
     return accept(verification)

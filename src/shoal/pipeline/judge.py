@@ -48,29 +48,15 @@ def _check_classes(prepared: Prepared, published: pl.DataFrame, original: pl.Dat
     if not prepared.algorithm.class_based:
         from shoal.verification.candidates import verify_candidates
 
-        return verify_candidates(
-            original,
-            published,
-            job.quasi,
-            requirement.k,
-            plan.hierarchies,
-            orders=plan.orders,
-            missing=plan.missing,
-            scales=plan.scales,
-        )
+        return verify_candidates(original, published, job.quasi, requirement.k, plan.knowledge())
     looked_at = [*requirement.columns(), *([job.person] if job.person is not None else [])]
     hidden = [name for name in dict.fromkeys(looked_at) if name not in published.columns]
     return verify_release(
         published,
         job.quasi,
         requirement.models,
-        hidden=original.select(hidden) if hidden else None,
+        plan.knowledge(prepared.population, original.select(hidden) if hidden else None),
         suppression_limit=job.suppression_limit,
-        orders=plan.orders,
-        hierarchies=plan.hierarchies,
-        population=prepared.population,
-        missing=plan.missing,
-        scales=plan.scales,
     )
 
 

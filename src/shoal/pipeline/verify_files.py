@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.files import find_hierarchy_files, read_hierarchy_file
@@ -33,52 +35,69 @@ from shoal.tables.schema import Scale, as_names
 from shoal.verification.check import Verification, verify_release
 from shoal.verification.classes import value_numbers
 from shoal.verification.evidence import find_value
+from shoal.verification.reading import NOTHING_KNOWN, Knowledge
 
 _MISSING_NOT_GIVEN = (
     "the certificate does not hold the texts that mean 'missing' (name them with --missing, as in the job)"
 )
+_NOT_ALONE = "the release alone does not tell"
+_ORDER_NOT_TOLD = "the certificate does not hold the order of values"
 
 
-def verify(
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a release is to hold. With `person`, a column of it, k counts persons instead of records."""
+
+    quasi: tuple[str, ...]
+    k: int | None = None
+    models: tuple[Model | str, ...] = ()
+    person: str | None = None
+    sensitive: tuple[str, ...] = ()
+    suppression_limit: float = 0.0
+
+    def wanted(self, problems: list[Problem]) -> list[Model]:
+        """The models, those that count persons made so."""
+        return list(Requirement.of(_models(self.k, self.models, problems)).count_persons(self.person).models)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFrames:
+    """What is known besides a released frame; the hierarchies as the caller has them, not built yet."""
+
+    known: Knowledge
+    hierarchies: Mapping[str, Any]
+
+    def with_trees(self, frame: pl.DataFrame, quasi: Sequence[str], problems: list[Problem]) -> Knowledge:
+        try:
+            trees = _given_trees(self.hierarchies, frame, quasi, self.known.population)
+        except InputError as error:
+            problems += error.problems
+            return self.known
+        return replace(self.known, hierarchies=trees)
+
+
+def verify_frames(
     release: Any,
+    asked: Asked,
+    given: GivenFrames,
     *,
-    quasi: Sequence[str],
-    k: int | None = None,
-    models: Sequence[Model | str] = (),
+    counts: NDArray[np.int64] | None = None,
     earlier: Sequence[Any] = (),
-    sensitive: Sequence[str] | str = (),
-    changing: Sequence[str] | str = (),
-    setting: str = "growing",
-    same_order: bool = False,
-    strict: bool = False,
-    **options: Any,
+    how: TogetherOptions,
 ) -> Verification:
-    """Check a released frame: k-anonymity if k is given, and the given models (objects or their text form).
-
-    `hierarchies` may be given in every form that `anonymize` takes.
-
-    With `earlier` releases of the same people, the earliest first, also what an attacker learns who has all of them
-    (docs/several_releases.md); the answer's `together` tells. `setting` is `growing`, `same` (versions of one table) or
-    `moving` (people may leave).
-    """
+    """Check a released frame, and with `earlier` ones what an attacker learns who has all of them."""
     problems: list[Problem] = []
-    wanted = _models(k, models, problems)
-    quasi = [quasi] if isinstance(quasi, str) else list(quasi)  # a single name is meant as a list of one
+    wanted, quasi = asked.wanted(problems), list(asked.quasi)
     frame, _ = to_polars(release)
     problems += _unknown_columns(frame.columns, quasi)
-    specs = options.pop("hierarchies", None) or {}
-    try:
-        trees = _given_trees(specs, frame, quasi, options.get("population"))
-    except InputError as error:
-        problems += error.problems
+    known = given.with_trees(frame, quasi, problems)
     if problems:
         raise InputError(problems)
-    found = verify_release(frame, quasi, wanted, hierarchies=trees, **options)
+    found = verify_release(frame, quasi, wanted, known, suppression_limit=asked.suppression_limit, counts=counts)
     if not earlier:
         return found
-    how = TogetherOptions(as_names(sensitive), as_names(changing), setting, same_order, strict)
-    frames = [*(to_polars(one)[0] for one in earlier), frame]
-    verdict = together(frames, quasi, wanted, how, {**_quasi_trees(specs, quasi), **trees})
+    trees = {**_quasi_trees(given.hierarchies, quasi), **known.hierarchies}
+    verdict = together([*(to_polars(one)[0] for one in earlier), frame], quasi, wanted, how, trees)
     return replace(found, passed=found.passed and verdict.passed, together=verdict.as_dict())
 
 
@@ -110,53 +129,54 @@ def _given_trees(
 
 def verify_file(
     release: Path,
+    asked: Asked,
     *,
-    quasi: Sequence[str],
-    k: int | None,
-    person: str | None = None,
-    sensitive: Sequence[str] = (),
-    models: Sequence[str] = (),
     hierarchies: Path | None = None,
-    suppression_limit: float = 0.0,
     population: Path | None = None,
     missing: Sequence[str] = (),
     earlier: Sequence[Problem] = (),
 ) -> dict[str, Any]:
     """The same for a file; every problem of the call is raised together.
 
-    With `person`, a column of the file, k counts persons instead of records. `missing` are texts that mean a missing
-    value, besides the empty one and `NaN`.
+    `missing` are texts that mean a missing value, besides the empty one and `NaN`.
     """
     problems = list(earlier)
-    wanted = _models(k, models, problems)
-    wanted = list(Requirement.of(wanted).count_persons(person).models)
+    wanted, named, quasi = asked.wanted(problems), [*asked.quasi, *asked.sensitive], list(asked.quasi)
     if not quasi:
         problems.append(Problem("no-quasi-identifier", "no quasi-identifier is named", hint="--quasi age,sex"))
-    frame = None
+    frame = _release_with([*named, *as_names(asked.person or ())], release, problems)
+    known = _given_files(hierarchies, [*named, *Requirement.of(wanted).columns()], population, missing, problems)
+    if problems or frame is None:
+        raise InputError(problems)
+    found = verify_release(frame, quasi, wanted, known, suppression_limit=asked.suppression_limit).as_dict()
+    return {**found, "row_order": order_leak(frame, quasi, known.hierarchies, missing=missing)}
+
+
+def _release_with(columns: Sequence[str], release: Path, problems: list[Problem]) -> pl.DataFrame | None:
     try:
         frame = read_table(release).frame
-        problems += _unknown_columns(frame.columns, [*quasi, *sensitive, *([person] if person is not None else [])])
     except InputError as error:
         problems += error.problems
-    trees: dict[str, Hierarchy] = {}
-    people = None
+        return None
+    problems += _unknown_columns(frame.columns, columns)
+    return frame
+
+
+def _given_files(
+    hierarchies: Path | None,
+    columns: Sequence[str],
+    population: Path | None,
+    missing: Sequence[str],
+    problems: list[Problem],
+) -> Knowledge:
+    """What files tell besides the release."""
     try:
-        trees = _read_trees(hierarchies, [*quasi, *sensitive, *Requirement.of(wanted).columns()])
+        trees = _read_trees(hierarchies, columns)
         people = read_table(population).frame if population is not None else None
     except InputError as error:
         problems += error.problems
-    if problems or frame is None:
-        raise InputError(problems)
-    found = verify_release(
-        frame,
-        list(quasi),
-        wanted,
-        suppression_limit=suppression_limit,
-        hierarchies=trees,
-        population=people,
-        missing=missing,
-    )
-    return {**found.as_dict(), "row_order": order_leak(frame, list(quasi), trees, missing=missing)}
+        return NOTHING_KNOWN
+    return Knowledge(trees, missing=tuple(missing), population=people)
 
 
 def verify_with(
@@ -205,18 +225,33 @@ def verify_certified(
     signed, about_signature = check_signature(certificate, read_signer(signer) if signer is not None else None)
     file = read_table(release, _written_form(certificate))
     problems = _unknown_columns(file.frame.columns, certificate["quasi"])
+    known = _given_files(hierarchies, file.frame.columns, population, missing, problems)
     if problems:
         raise InputError(problems)
+    found = _checked_again(_Certified(certificate, file.frame, replace(known, scales=certified_scales(certificate))))
     same = file.sha256 == certificate["hashes"].get("release") or _same_files(release, certificate)
-    notes = [] if same else ["The file is not the one that was certified: its hash differs."]
     unchanged = is_unchanged(certificate)
-    if not unchanged:
-        notes.append("The certificate was changed after it was written: its own hash differs.")
-    trees = _read_trees(hierarchies, file.frame.columns)
-    people = read_table(population).frame if population is not None else None
-    certified = _Certified(certificate, file.frame, trees, people is not None, tuple(missing))
-    checkable = []
-    for spec in certificate["models"]:
+    return {
+        **found,
+        "passed": found["passed"] and same and unchanged and signed,
+        "same_file": same,
+        "same_certificate": unchanged,
+        "signature": about_signature,
+        "notes": [*_notes_on_change(same, unchanged), *found["notes"]],
+    }
+
+
+def _notes_on_change(same_file: bool, same_certificate: bool) -> list[str]:
+    notes = [] if same_file else ["The file is not the one that was certified: its hash differs."]
+    return notes + (
+        [] if same_certificate else ["The certificate was changed after it was written: its own hash differs."]
+    )
+
+
+def _checked_again(certified: _Certified) -> dict[str, Any]:
+    """The verdict on the models that the release tells of, notes on the others, and what the order of rows tells."""
+    checkable, notes = [], []
+    for spec in certified.certificate["models"]:
         reason = certified.not_checkable(spec)
         if reason is None:
             checkable.append(parse_model(spec))
@@ -224,26 +259,16 @@ def verify_certified(
             notes.append(f"Not checked again, {reason}: {spec}")
     if not checkable:
         notes.append("Nothing but the hash of the file was checked.")
-    found = verify_release(
-        file.frame,
-        certificate["quasi"],
-        checkable,
-        suppression_limit=float(certified.job.get("suppression_limit", 0.0)),
-        hierarchies=trees,
-        population=people,
-        missing=missing,
-        scales=certified.scales(),
-    )
-    leak = order_leak(file.frame, certificate["quasi"], trees, scales=certified.scales(), missing=missing)
-    return {
-        **found.as_dict(),
-        "passed": found.passed and same and unchanged and signed,
-        "same_file": same,
-        "same_certificate": unchanged,
-        "signature": about_signature,
-        "notes": notes,
-        "row_order": leak,
-    }
+    frame, known, quasi = certified.release, certified.known, certified.certificate["quasi"]
+    limit = float(certified.job.get("suppression_limit", 0.0))
+    found = verify_release(frame, quasi, checkable, known, suppression_limit=limit).as_dict()
+    leak = order_leak(frame, quasi, known.hierarchies, scales=known.scales, missing=known.missing)
+    return {**found, "notes": notes, "row_order": leak}
+
+
+def certified_scales(certificate: Mapping[str, Any]) -> dict[str, Scale]:
+    given = certificate.get("job", {}).get("scales", {}).items()
+    return {name: Scale(scale) for name, scale in given if scale in set(Scale)}
 
 
 def _written_form(certificate: dict[str, Any]) -> CsvOptions:
@@ -259,58 +284,55 @@ class _Certified:
 
     certificate: dict[str, Any]
     release: pl.DataFrame
-    trees: dict[str, Hierarchy]
-    population: bool
-    missing: tuple[str, ...]
+    known: Knowledge
 
     @property
     def job(self) -> dict[str, Any]:
         found: dict[str, Any] = self.certificate.get("job", {})
         return found
 
-    def scales(self) -> dict[str, Scale]:
-        given = self.job.get("scales", {}).items()
-        return {name: Scale(scale) for name, scale in given if scale in set(Scale)}
-
     def not_checkable(self, spec: str) -> str | None:
         """Why the release alone does not tell whether a model holds; None if it does."""
-        alone = "the release alone does not tell"
         if self.certificate.get("class_based") is False:
             return "the release has no classes, and candidates can be counted beside the original table only"
         try:
             model = parse_model(spec)
         except InputError:
-            return alone
+            return _NOT_ALONE
         if not all(column in self.release.columns for column in model.columns()):
-            return alone
+            return _NOT_ALONE
         if isinstance(model, KMap):
-            return self._not_for_k_map(alone)
-        if isinstance(model, TCloseness) and model.distance == "hierarchical" and model.column not in self.trees:
-            return alone
-        if isinstance(model, TCloseness) and model.distance == "ordered" and "orders" in self.job:
-            return "the certificate does not hold the order of values"
+            return self._not_for_k_map()
+        if isinstance(model, TCloseness) and (reason := self._not_for_distance(model)) is not None:
+            return reason
         if model.columns() and not self._knows_missing():
             return _MISSING_NOT_GIVEN
-        numbered = {name: value_numbers(self.release[name], self.missing)[1] for name, _ in model.named_values()}
-        if any(find_value(name, numbered[name], value) < 0 for name, value in model.named_values()):
-            return "the release does not have the value, or writes it in another way"
-        return None
+        return self._not_for_named_values(model)
 
-    def _not_for_k_map(self, alone: str) -> str | None:
+    def _not_for_k_map(self) -> str | None:
         """Released cells have to be read, so all that they were made with has to be known."""
         quasi = self.certificate["quasi"]
         labelled = [name for name in self.job.get("hierarchies", {}) if name in quasi]
-        if not self.population or not self.trees.keys() >= set(labelled):
-            return alone
+        if self.known.population is None or not self.known.hierarchies.keys() >= set(labelled):
+            return _NOT_ALONE
         if "orders" in self.job:
-            return "the certificate does not hold the order of values"
-        if not self._knows_missing():
-            return _MISSING_NOT_GIVEN
+            return _ORDER_NOT_TOLD
+        return None if self._knows_missing() else _MISSING_NOT_GIVEN
+
+    def _not_for_distance(self, model: TCloseness) -> str | None:
+        if model.distance == "hierarchical" and model.column not in self.known.hierarchies:
+            return _NOT_ALONE
+        return _ORDER_NOT_TOLD if model.distance == "ordered" and "orders" in self.job else None
+
+    def _not_for_named_values(self, model: Model) -> str | None:
+        for name, value in model.named_values():
+            if find_value(name, value_numbers(self.release[name], self.known.missing)[1], value) < 0:
+                return "the release does not have the value, or writes it in another way"
         return None
 
     def _knows_missing(self) -> bool:
         hidden = self.job.get("missing")
-        return not hidden or hidden.get("sha256") == content_hash(list(self.missing))
+        return not hidden or hidden.get("sha256") == content_hash(list(self.known.missing))
 
 
 def _read_trees(folder: Path | None, columns: Sequence[str]) -> dict[str, Hierarchy]:

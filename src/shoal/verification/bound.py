@@ -80,28 +80,34 @@ def check_prices(
     With `suppression` records may also be left out and lose everything, so no price may be above that. `rungs` are
     those of each column's ladder that are used, all if it is not named.
     """
-    everything = sum(column.weight for column in columns)
-    bound = float(prices.sum()) / (prices.shape[0] * len(columns)) - TOLERANCE
     if not np.isfinite(prices).all():
-        return BoundCheck(0.0, holds=False, excess=np.inf, reason="a price is no number")
-    if suppression and prices.max() > everything:
-        reason = "a price is above what a suppressed record loses"
-        return BoundCheck(bound, holds=False, excess=float(prices.max() - everything), reason=reason)
-    first, weights, price = _distinct_rows([column.codes for column in columns], prices)
-    window = _window_column(columns)
-    position = _positions(columns[window].domain)[columns[window].codes[first]] if window is not None else None
-    order = np.argsort(position, kind="stable") if position is not None else np.arange(first.shape[0])
-    ways = _all_ways(columns, window, first[order], rungs or {})
-    ways = ways._replace(
-        position=np.zeros(order.shape[0]) if position is None else position[order],
-        scale=0.0 if window is None else float(columns[window].weight),
-    )
-    excess, _ = largest_excess(ways, price[order], weights[order], k, _MOST)
+        return BoundCheck(0.0, False, np.inf, "a price is no number")
+    bound = float(prices.sum()) / (prices.shape[0] * len(columns)) - TOLERANCE
+    above = float(prices.max()) - sum(column.weight for column in columns)
+    if suppression and above > 0:
+        return BoundCheck(bound, False, above, "a price is above what a suppressed record loses")
+    excess = _largest_excess(columns, prices, k, rungs or {})
     if excess == np.inf:
-        return BoundCheck(bound, holds=False, excess=np.inf, reason="there are too many boxes to look at")
+        return BoundCheck(bound, False, excess, "there are too many boxes to look at")
     holds = bool(excess <= TOLERANCE)
     reason = "" if holds else "the prices of some box are above what it costs"
-    return BoundCheck(bound, holds, max(0.0, float(excess)), reason)
+    return BoundCheck(bound, holds, max(0.0, excess), reason)
+
+
+def _largest_excess(
+    columns: Sequence[PricedColumn], prices: FloatArray, k: int, rungs: Mapping[str, Sequence[int]]
+) -> float:
+    """By how much the prices of a box are above its cost at most; infinite if there are too many boxes."""
+    first, weights, price = _distinct_rows([column.codes for column in columns], prices)
+    window = _window_column(columns)
+    position, scale = np.zeros(first.shape[0]), 0.0
+    if window is not None:
+        column = columns[window]
+        position, scale = _positions(column.domain)[column.codes[first]], float(column.weight)
+    order = np.argsort(position, kind="stable")
+    ways = _all_ways(columns, window, first[order], rungs)._replace(position=position[order], scale=scale)
+    excess, _ = largest_excess(ways, price[order], weights[order], k, _MOST)
+    return float(excess)
 
 
 def _distinct_rows(
@@ -144,17 +150,26 @@ def _all_ways(
         for place, column in enumerate(columns)
         if place != window and column.domain.size > 1
     ]
-    ladders.sort(key=lambda one: -float(np.mean([way.loss.max() for rung in one[0] for way in rung])))
-    ways = [(way, codes) for ladder, codes in ladders for rung in ladder for way in rung]
+    ladders.sort(key=lambda one: -_mean_cost(one[0]))
     counts = [sum(len(rung) for rung in ladder) for ladder, _ in ladders]
-    rows = first.shape[0]
+    ways = [(way, codes) for ladder, codes in ladders for rung in ladder for way in rung]
+    return _over_rows(ways, np.cumsum([0, *counts]).astype(np.int64), first.shape[0])
+
+
+def _over_rows(ways: list[tuple[_Way, NDArray[np.int32]]], first: IntegerArray, rows: int) -> Ways:
+    """Every way for each row, given the codes of its column in the rows; no window yet."""
+    shape = (len(ways), rows)
     return Ways(
-        node=np.array([way.part[codes] for way, codes in ways], dtype=np.int32).reshape(len(ways), rows),
-        loss=np.array([way.loss[codes] for way, codes in ways], dtype=np.float64).reshape(len(ways), rows),
-        first=np.cumsum([0, *counts]).astype(np.int64),
+        node=np.array([way.part[codes] for way, codes in ways], dtype=np.int32).reshape(shape),
+        loss=np.array([way.loss[codes] for way, codes in ways], dtype=np.float64).reshape(shape),
+        first=first,
         position=np.zeros(rows),
         scale=0.0,
     )
+
+
+def _mean_cost(ladder: list[list[_Way]]) -> float:
+    return float(np.mean([way.loss.max() for rung in ladder for way in rung]))
 
 
 def _kept(ladder: list[list[_Way]], upper: Sequence[int] | None) -> list[list[_Way]]:
@@ -173,51 +188,65 @@ def _ladder(column: PricedColumn) -> list[list[_Way]]:
     domain = column.domain
     if column.is_tree and domain.hierarchy is not None:
         return _tree_ladder(domain, domain.hierarchy, column.weight)
+    if column.is_number:
+        return _number_ladder(domain, column.weight)
     count = len(domain.values) + 1  # the last is the missing value
-    if not column.is_number:
-        own, together = np.arange(count), np.zeros(count, dtype=np.int64)
-        return [[_Way(own, np.zeros(count))], [_Way(together, np.full(count, column.weight / (domain.size - 1)))]]
+    own, together = np.arange(count), np.zeros(count, dtype=np.int64)
+    return [[_Way(own, np.zeros(count))], [_Way(together, np.full(count, column.weight / (domain.size - 1)))]]
+
+
+def _number_ladder(domain: Domain, weight: float) -> list[list[_Way]]:
+    """Windows that double from rung to rung, at two places each; a window loses what the one before may be wide."""
     places = _positions(domain)
+    count = places.shape[0]
     ladder = [[_Way(np.unique(places, return_inverse=True)[1].reshape(-1), np.zeros(count))]]
     before = 0.0
     for halving in range(_HALVINGS, 0, -1):
         width = 0.5**halving
-        loss = np.full(count, column.weight * before)
+        loss = np.full(count, weight * before)
         ladder.append([_Way(np.floor((places + move) / (2 * width)).astype(np.int64), loss) for move in (0.0, width)])
         before = width * (1.0 - 1e-9)  # windows that are this much wider by rounding are in the next cells
-    ladder.append([_Way(np.zeros(count, dtype=np.int64), np.full(count, column.weight * before))])
+    ladder.append([_Way(np.zeros(count, dtype=np.int64), np.full(count, weight * before))])
     return ladder
 
 
 def _tree_ladder(domain: Domain, tree: Hierarchy, weight: float) -> list[list[_Way]]:
     """The levels of a hierarchy: a node costs its share of the leaves, or of the range if the leaves are numbers."""
     leaf = np.array([tree.leaf_index[value] for value in domain.values], dtype=np.int64)
-    by_width = domain.kind is not DomainKind.TREE
     ladder = []
     for level, nodes in enumerate(tree.ancestors):
-        part = np.append(nodes[leaf], len(tree.labels) if level + 1 < tree.levels else tree.root).astype(np.int64)
-        loss = _node_widths(domain, tree, nodes)[leaf] if by_width else tree.leaf_counts[nodes[leaf]] / len(tree.leaves)
-        loss = np.where(tree.leaf_counts[nodes[leaf]] == 1, 0.0, loss)
-        if level + 1 == tree.levels:
-            loss = np.ones(len(leaf))
-        loss = np.append(loss, 1.0 if level + 1 == tree.levels else 0.0)
+        is_top = level + 1 == tree.levels
+        part = np.append(nodes[leaf], tree.root if is_top else len(tree.labels)).astype(np.int64)
+        loss = np.ones(len(leaf)) if is_top else _losses_of_nodes(domain, tree, nodes)[leaf]
+        loss = np.append(loss, 1.0 if is_top else 0.0)
         ladder.append([_Way(part, weight * loss if tree.levels > 1 else np.zeros(loss.shape[0]))])
     return ladder
 
 
+def _losses_of_nodes(domain: Domain, tree: Hierarchy, nodes: NDArray[np.int32]) -> FloatArray:
+    """(leaves,) what each leaf loses when it is released as its node; a node with one leaf loses nothing."""
+    by_width = domain.kind is not DomainKind.TREE
+    loss = _node_widths(domain, tree, nodes) if by_width else tree.leaf_counts[nodes] / len(tree.leaves)
+    return np.where(tree.leaf_counts[nodes] == 1, 0.0, loss)
+
+
 def _node_widths(domain: Domain, tree: Hierarchy, nodes: NDArray[np.int32]) -> FloatArray:
     """(leaves,) how much of the range of the values that occur the leaves of each leaf's node span."""
-    texts = pl.Series(tree.leaves, dtype=pl.String)
-    if domain.kind is DomainKind.ORDER:
-        rank = {value: float(place) for place, value in enumerate(domain.order or ())}
-        numbers = np.array([rank.get(text, np.nan) for text in tree.leaves])
-    else:
-        numbers = parse_numbers(texts, domain.scale)
-    low, span = domain.positions[0], domain.span
-    places = np.clip((numbers - low) / span, 0.0, 1.0) if span > 0 else np.zeros(len(numbers))
+    places = _leaf_places(domain, tree)
     widths = np.zeros(len(nodes))
     for node in np.unique(nodes):
         inside = places[nodes == node]
         inside = inside[~np.isnan(inside)]
         widths[nodes == node] = inside.max() - inside.min() if len(inside) else 0.0
     return widths
+
+
+def _leaf_places(domain: Domain, tree: Hierarchy) -> FloatArray:
+    """(leaves,) where each lies in the range of the values that occur, from 0 to 1; NaN: it has no position."""
+    if domain.kind is DomainKind.ORDER:
+        rank = {value: float(place) for place, value in enumerate(domain.order or ())}
+        positions = np.array([rank.get(text, np.nan) for text in tree.leaves])
+    else:
+        positions = parse_numbers(pl.Series(tree.leaves, dtype=pl.String), domain.scale)
+    low, span = domain.positions[0], domain.span
+    return np.clip((positions - low) / span, 0.0, 1.0) if span > 0 else np.zeros(len(positions))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.tables.schema import Scale
 from shoal.verification.classes import find_classes
 from shoal.verification.nonhomogeneous import check_candidates
+from shoal.verification.reading import NOTHING_KNOWN, Knowledge
 from shoal.verification.result import ModelCheck, Verification
 
 
@@ -18,14 +17,10 @@ def verify_candidates(
     release: pl.DataFrame,
     quasi: Sequence[str],
     k: int,
-    hierarchies: Mapping[str, Hierarchy],
-    *,
-    orders: Mapping[str, Sequence[str]] | None = None,
-    missing: Sequence[str] = (),
-    scales: Mapping[str, Scale] | None = None,
+    known: Knowledge = NOTHING_KNOWN,
 ) -> Verification:
     """At least k candidates in both directions; the classes are told too, for information."""
-    found = check_candidates(original, release, quasi, k, hierarchies, orders=orders, missing=missing, scales=scales)
+    found = check_candidates(original, release, quasi, k, known)
     fewest = min(found.records_per_released_row, found.released_rows_per_record)
     classes = find_classes(release, quasi)
     check = ModelCheck(

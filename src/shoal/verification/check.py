@@ -14,7 +14,8 @@ Distributions of the whole table always include them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
-from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
-from shoal.tables.schema import Scale
 from shoal.verification import categories, closeness, diversity, population, sizes
 from shoal.verification.classes import find_classes, fully_suppressed
 from shoal.verification.evidence import Evidence, check_columns
+from shoal.verification.reading import NOTHING_KNOWN, Knowledge
 from shoal.verification.result import ModelCheck, Verification
 
 __all__ = ["ModelCheck", "Verification", "register_verdict", "verify_release"]
@@ -57,67 +57,68 @@ def register_verdict(name: str, verdict: Verdict) -> None:
     _VERDICTS[name] = verdict
 
 
-def verify_release(
-    release: pl.DataFrame,
-    quasi: Sequence[str],
-    models: Sequence[Model],
-    *,
-    hidden: pl.DataFrame | None = None,
-    suppression_limit: float = 0.0,
-    orders: Mapping[str, Sequence[str]] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    population: pl.DataFrame | None = None,
-    missing: Sequence[str] = (),
-    scales: Mapping[str, Scale] | None = None,
-    counts: NDArray[np.int64] | None = None,
-) -> Verification:
-    """Check every model on the classes of a released table.
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A release with what it is to hold, and which of its records are fully suppressed."""
 
-    `hidden` has columns that are not released but that a model counts, such as persons, row by row as in the
-    release. `orders` (values from low to high) and `hierarchies` are for the distances of t-closeness and for
-    cells that k-map has to read; `population` is the table of k-map. `missing` are texts that mean a missing value,
-    besides the empty one and `NaN`; `scales` are those of columns whose values do not tell. With `counts` the release
-    is given as distinct rows, each of which stands for so many records: every verdict is the same.
-    """
-    problems = _problems(release, quasi, models, hidden, suppression_limit)
-    if problems:
-        raise InputError(problems)
-    suppressed = fully_suppressed(release, quasi)
-    records = release.height if counts is None else int(counts.sum())
-    hidden_records = int(suppressed.sum() if counts is None else counts[suppressed].sum())
-    exempt = bool(hidden_records and hidden_records / records <= suppression_limit)
+    release: pl.DataFrame
+    quasi: tuple[str, ...]
+    models: Sequence[Model]
+    known: Knowledge
+    counts: NDArray[np.int64] | None
+    suppressed: NDArray[np.bool_]
 
-    def judge(exempt: bool) -> Verification:
-        checked = ~suppressed if exempt else np.ones(release.height, dtype=np.bool_)
-        weights = counts[checked] if counts is not None else None
-        classes = find_classes(release.filter(pl.Series(checked)) if exempt else release, quasi, weights)
-        evidence = Evidence(
-            release,
-            tuple(quasi),
-            classes,
-            checked,
-            hidden,
-            orders or {},
-            hierarchies or {},
-            population,
-            tuple(missing),
-            scales or {},
-            counts,
-        )
-        checks = _checks(models, evidence)
+    @property
+    def records(self) -> int:
+        return self.release.height if self.counts is None else int(self.counts.sum())
+
+    @property
+    def suppressed_records(self) -> int:
+        return int(self.suppressed.sum() if self.counts is None else self.counts[self.suppressed].sum())
+
+    def judged(self, exempt: bool) -> Verification:
+        """The verdict on all records or, if suppressed ones are exempt, on the others."""
+        checked = ~self.suppressed if exempt else np.ones(self.release.height, dtype=np.bool_)
+        weights = self.counts[checked] if self.counts is not None else None
+        classes = find_classes(self.release.filter(pl.Series(checked)) if exempt else self.release, self.quasi, weights)
+        checks = _checks(self.models, Evidence(self.release, self.quasi, classes, checked, self.known, self.counts))
         return Verification(
             passed=all(check.passed for check in checks),
-            records=records,
+            records=self.records,
             classes=classes.count,
             smallest_class=int(classes.sizes.min()) if classes.count else None,
-            suppressed_records=hidden_records,
+            suppressed_records=self.suppressed_records,
             suppressed_exempt=exempt,
             checks=checks,
         )
 
-    found = judge(exempt)
+
+def verify_release(
+    release: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    known: Knowledge = NOTHING_KNOWN,
+    *,
+    suppression_limit: float = 0.0,
+    counts: NDArray[np.int64] | None = None,
+) -> Verification:
+    """Check every model on the classes of a released table.
+
+    With `counts` the release is given as distinct rows, each of which stands for so many records: every verdict is the
+    same.
+    """
+    problems = [
+        *_model_problems(release, quasi, models, known.hidden),
+        *_table_problems(release, quasi, known.hidden, suppression_limit),
+    ]
+    if problems:
+        raise InputError(problems)
+    asked = _Asked(release, tuple(quasi), models, known, counts, fully_suppressed(release, quasi))
+    hidden_records = asked.suppressed_records
+    exempt = bool(hidden_records and hidden_records / asked.records <= suppression_limit)
+    found = asked.judged(exempt)
     if exempt and not found.passed:
-        whole = judge(False)
+        whole = asked.judged(False)
         return whole if whole.passed else found
     return found
 
@@ -136,13 +137,10 @@ def _checks(models: Sequence[Model], evidence: Evidence) -> tuple[ModelCheck, ..
     return tuple(checks)
 
 
-def _problems(
-    release: pl.DataFrame,
-    quasi: Sequence[str],
-    models: Sequence[Model],
-    hidden: pl.DataFrame | None,
-    suppression_limit: float,
+def _model_problems(
+    release: pl.DataFrame, quasi: Sequence[str], models: Sequence[Model], hidden: pl.DataFrame | None
 ) -> list[Problem]:
+    """Columns and models that there are not."""
     needed = [*quasi, *(column for model in models for column in model.columns())]
     problems = check_columns(release, hidden, needed)
     for model in models:
@@ -153,6 +151,13 @@ def _problems(
             if name not in quasi:
                 message = f"model '{model.public_spec()}' names a column that is not a quasi-identifier"
                 problems.append(Problem("not-quasi-identifying", message, name, did_you_mean(name, list(quasi))))
+    return problems
+
+
+def _table_problems(
+    release: pl.DataFrame, quasi: Sequence[str], hidden: pl.DataFrame | None, suppression_limit: float
+) -> list[Problem]:
+    problems = []
     if not quasi:
         problems.append(Problem("no-quasi-identifiers", "name at least one quasi-identifier"))
     if not 0 <= suppression_limit <= 1:

@@ -43,12 +43,18 @@ def find_classes(release: pl.DataFrame, quasi: Sequence[str], counts: Counts | N
     if not quasi:
         whole = release.height if counts is None else int(counts.sum())
         return Classes(np.zeros(release.height, dtype=np.int64), np.array([whole], dtype=np.int64))
+    of_record, sizes = _equal_rows(release, quasi)
+    return Classes(of_record, sizes if counts is None else _added_up(of_record, counts, sizes.shape[0]))
+
+
+def _equal_rows(release: pl.DataFrame, quasi: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows,) a number for each row, the same for rows with equal values, and (numbers,) how many rows have it."""
     keys = pl.DataFrame({f"q{number}": _comparable(release[name]) for number, name in enumerate(quasi)})
     grouped = keys.with_row_index("record").group_by(pl.exclude("record"), maintain_order=True).agg("record")
     sizes = grouped["record"].list.len().to_numpy().astype(np.int64)
     of_record = np.empty(release.height, dtype=np.int64)
     of_record[grouped["record"].explode().to_numpy()] = np.repeat(np.arange(sizes.shape[0]), sizes)
-    return Classes(of_record, sizes if counts is None else _added_up(of_record, counts, sizes.shape[0]))
+    return of_record, sizes
 
 
 def _added_up(places: Counts, counts: Counts, size: int) -> Counts:
@@ -98,19 +104,23 @@ def value_numbers(column: pl.Series, missing: Sequence[str] = ()) -> tuple[NDArr
     Missing is one value, the last one, a null: however it is written (null, NaN, empty, the texts in `missing`).
     """
     if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
-        texts, codes = text_codes(column.cast(pl.String))
-        texts = pl.select(pl.when(~is_missing(texts, missing)).then(texts)).to_series()
-        present = len(texts) - texts.null_count()
-        order = texts.arg_sort(nulls_last=True).to_numpy()
-        place = np.empty(len(texts), dtype=np.int64)
-        place[order] = np.minimum(np.arange(len(texts)), present)
-        return place[codes], texts.gather(order[: present + 1])
+        return _text_numbers(column.cast(pl.String), missing)
     if column.dtype.is_float():
         column = column.fill_nan(None)
     distinct = column.unique().sort(nulls_last=True)
     numbers = column.rank("dense").cast(pl.Int64) - 1
     missing_number = len(distinct) - 1
     return numbers.fill_null(missing_number).to_numpy(), distinct
+
+
+def _text_numbers(column: pl.Series, missing: Sequence[str]) -> tuple[NDArray[np.int64], pl.Series]:
+    texts, codes = text_codes(column)
+    texts = pl.select(pl.when(~is_missing(texts, missing)).then(texts)).to_series()
+    present = len(texts) - texts.null_count()
+    order = texts.arg_sort(nulls_last=True).to_numpy()
+    place = np.empty(len(texts), dtype=np.int64)
+    place[order] = np.minimum(np.arange(len(texts)), present)
+    return place[codes], texts.gather(order[: present + 1])
 
 
 def count_values(

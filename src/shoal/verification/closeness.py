@@ -54,6 +54,10 @@ def check_delta_disclosure(model: DeltaDisclosure, evidence: Evidence) -> ModelC
     return judge(model, classes, "largest log ratio", largest, largest < model.delta - TOLERANCE, worst="max")
 
 
+Numbers = NDArray[np.int64]
+Shares = NDArray[np.float64]
+
+
 def _variation(counts: ValueCounts, classes: Classes) -> NDArray[np.float64]:
     """Half the sum of |q - p|: the mass that must move, so only values with q > p need to be looked at."""
     in_table = (counts.totals / counts.totals.sum())[counts.values]
@@ -61,32 +65,42 @@ def _variation(counts: ValueCounts, classes: Classes) -> NDArray[np.float64]:
     return np.bincount(counts.classes, weights=excess, minlength=classes.count).astype(np.float64)
 
 
-def _ordered_distance(counts: ValueCounts, classes: Classes) -> NDArray[np.float64]:
+def _ordered_distance(counts: ValueCounts, classes: Classes) -> Shares:
     """Sum over the ranks of |Q - P| / (m - 1), P and Q the cumulated shares.
 
     Between two values of a class Q stands still while P only rises, so each stretch is two sums of P, cut where P
     passes Q: the cost is that of the entries, not of classes times values.
     """
-    distinct = counts.distinct
-    if distinct < 2 or classes.count == 0:
+    if counts.distinct < 2 or classes.count == 0:
         return np.zeros(classes.count)
     cumulated = np.cumsum(counts.totals / counts.totals.sum())
     sums = np.concatenate([[0.0], np.cumsum(cumulated)])
-    last_of_class = np.append(counts.classes[1:] != counts.classes[:-1], True)
-    until = np.where(last_of_class, distinct, np.append(counts.values[1:], distinct))
-    share = counts.counts / classes.sizes[counts.classes]
-    running = np.cumsum(share)
-    before = np.concatenate([[0.0], running[:-1]])
-    first_of_class = np.concatenate([[True], last_of_class[:-1]])
-    base = before[first_of_class][np.cumsum(first_of_class) - 1]
-    level = np.minimum(1.0, running - base)
-    cut = np.clip(np.searchsorted(cumulated, level), counts.values, until)
-    below = level * (cut - counts.values) - (sums[cut] - sums[counts.values])
-    above = (sums[until] - sums[cut]) - level * (until - cut)
+    changes = counts.classes[1:] != counts.classes[:-1]
+    first = np.append(True, changes)  # (entries,) the first value of a class
+    until = np.where(np.append(changes, True), counts.distinct, np.append(counts.values[1:], counts.distinct))
+    stretches = _area_between(cumulated, sums, _cumulated_in_class(counts, classes, first), counts.values, until)
     ahead = np.zeros(classes.count)  # ranks before the first value of a class: Q is 0
-    ahead[counts.classes[first_of_class]] = sums[counts.values[first_of_class]]
-    total = np.bincount(counts.classes, weights=below + above, minlength=classes.count) + ahead
-    return np.asarray(total / (distinct - 1), dtype=np.float64)
+    ahead[counts.classes[first]] = sums[counts.values[first]]
+    total = np.bincount(counts.classes, stretches, classes.count) + ahead
+    return np.asarray(total / (counts.distinct - 1), dtype=np.float64)
+
+
+def _area_between(cumulated: Shares, sums: Shares, level: Shares, start: Numbers, until: Numbers) -> Shares:
+    """(entries,) the sum of |Q - P| over the ranks of a stretch, where Q is `level`; `sums` are those of P."""
+    cut = np.clip(np.searchsorted(cumulated, level), start, until)
+    below = level * (cut - start) - (sums[cut] - sums[start])
+    above = (sums[until] - sums[cut]) - level * (until - cut)
+    return np.asarray(below + above, dtype=np.float64)
+
+
+def _cumulated_in_class(
+    counts: ValueCounts, classes: Classes, first_of_class: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """(entries,) the share of a class that has this value or a lower one: Q."""
+    running = np.cumsum(counts.counts / classes.sizes[counts.classes])
+    before = np.concatenate([[0.0], running[:-1]])
+    base = before[first_of_class][np.cumsum(first_of_class) - 1]
+    return np.asarray(np.minimum(1.0, running - base), dtype=np.float64)
 
 
 def _in_order(name: str, counts: ValueCounts, evidence: Evidence) -> ValueCounts:
@@ -103,7 +117,7 @@ def _in_order(name: str, counts: ValueCounts, evidence: Evidence) -> ValueCounts
 def _ranks(name: str, distinct: pl.Series, evidence: Evidence) -> NDArray[np.int64]:
     """The rank of every distinct value; a missing one comes last. Equal numbers spelled differently stay apart."""
     present = len(distinct) - distinct.null_count()
-    keys = _order_keys(distinct.head(present), evidence.orders.get(name))
+    keys = _order_keys(distinct.head(present), evidence.known.orders.get(name))
     if np.isnan(keys).any():
         message = "the ordered distance needs values with an order"
         raise InputError(Problem("unordered-column", message, name, "give the order of its values, from low to high"))
@@ -126,23 +140,27 @@ def _order_keys(present: pl.Series, order: Sequence[str] | None) -> NDArray[np.f
 def _hierarchical_distance(name: str, counts: ValueCounts, evidence: Evidence) -> NDArray[np.float64]:
     """Mean over the levels below the root of the mass that must leave its node: exact for a tree of equal steps."""
     _, distinct = evidence.numbers(name)
-    nodes = _nodes(name, distinct, evidence.hierarchies.get(name))
+    nodes = _nodes(name, distinct, evidence.known.hierarchies.get(name))
     height = nodes.shape[0] - 1
     total = np.zeros(evidence.classes.count)
     if height == 0:
         return total
     for level in range(height):
-        _, merged = np.unique(nodes[level], return_inverse=True)
-        wide = int(merged.max()) + 1
-        keys, where = np.unique(counts.classes * wide + merged[counts.values], return_inverse=True)
-        lifted = ValueCounts(
-            keys // wide,
-            keys % wide,
-            np.bincount(where, weights=counts.counts).astype(np.int64),
-            np.bincount(merged, weights=counts.totals, minlength=wide).astype(np.int64),
-        )
-        total += _variation(lifted, evidence.classes)
+        total += _variation(_lifted(counts, nodes[level]), evidence.classes)
     return np.asarray(total / height, dtype=np.float64)
+
+
+def _lifted(counts: ValueCounts, nodes: NDArray[np.int64]) -> ValueCounts:
+    """The same histograms over the nodes of one level, given the node of every value."""
+    _, merged = np.unique(nodes, return_inverse=True)
+    wide = int(merged.max()) + 1
+    keys, where = np.unique(counts.classes * wide + merged[counts.values], return_inverse=True)
+    return ValueCounts(
+        keys // wide,
+        keys % wide,
+        np.bincount(where, weights=counts.counts).astype(np.int64),
+        np.bincount(merged, weights=counts.totals, minlength=wide).astype(np.int64),
+    )
 
 
 def _nodes(name: str, distinct: pl.Series, hierarchy: Hierarchy | None) -> NDArray[np.int64]:

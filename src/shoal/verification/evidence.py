@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,47 +10,34 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, did_you_mean
-from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.forms import DIGEST_MARK, value_digest
-from shoal.tables.schema import Scale
 from shoal.verification.classes import Classes, ValueCounts, count_values, find_classes, total_counts, value_numbers
-from shoal.verification.reading import Knowledge
+from shoal.verification.reading import NOTHING_KNOWN, Knowledge
 
 
 @dataclass(frozen=True)
 class Evidence:
     """A released table, its classes, and what is known besides it.
 
-    `hidden` holds columns that the release does not show but that a model counts (persons); same rows as the
-    release. `orders` and `hierarchies` are for the distances of sensitive values. `checked` says which records the
-    classes are made of; the others are exempt, but distributions of the whole table include them. `missing` are texts
-    that mean a missing value, besides the usual ones. `scales` are those of columns whose values do not tell. With
-    `weights` the release is counted: each of its rows stands for so many records.
+    `checked` says which records the classes are made of; the others are exempt, but distributions of the whole table
+    include them. With `weights` the release is counted: each of its rows stands for so many records.
     """
 
     release: pl.DataFrame
     quasi: tuple[str, ...]
     classes: Classes
     checked: NDArray[np.bool_]
-    hidden: pl.DataFrame | None = None
-    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    population: pl.DataFrame | None = None
-    missing: tuple[str, ...] = ()
-    scales: Mapping[str, Scale] = field(default_factory=dict)
+    known: Knowledge = NOTHING_KNOWN
     weights: NDArray[np.int64] | None = None
     _numbers: dict[str, tuple[NDArray[np.int64], pl.Series]] = field(default_factory=dict)  # several models may
     _counts: dict[str, ValueCounts] = field(default_factory=dict)  # look at one column: what was found is kept
 
-    @property
-    def knowledge(self) -> Knowledge:
-        return Knowledge(self.hierarchies, self.orders, self.missing, self.scales)
-
     def column(self, name: str) -> pl.Series:
+        hidden = self.known.hidden
         if name in self.release.columns:
             return self.release[name]
-        if self.hidden is not None and name in self.hidden.columns:
-            return self.hidden[name]
+        if hidden is not None and name in hidden.columns:
+            return hidden[name]
         raise InputError(Problem("missing-column", "the model needs this column", name))
 
     def numbers(self, name: str) -> tuple[NDArray[np.int64], pl.Series]:
@@ -59,7 +46,7 @@ class Evidence:
         Missing is one value, the last, a null.
         """
         if name not in self._numbers:
-            self._numbers[name] = value_numbers(self.column(name), self.missing)
+            self._numbers[name] = value_numbers(self.column(name), self.known.missing)
         return self._numbers[name]
 
     def classes_over(self, names: Sequence[str]) -> Classes:

@@ -10,20 +10,20 @@ and stops as soon as k candidates are found. Nothing of the size rows x rows is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
-from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.kernels.compile import kernel
-from shoal.tables.schema import Scale
 from shoal.verification.classes import SUPPRESSED
-from shoal.verification.reading import Cells, Knowledge, read_cells
+from shoal.verification.reading import NOTHING_KNOWN, Cells, Knowledge, read_cells
+
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -52,69 +52,89 @@ class _Column:
     fits: NDArray[np.uint8]  # (cells, values), empty for a column in order
 
 
+class _Tables(NamedTuple):
+    """The distinct rows of both tables and which of them fit, as the counting needs them."""
+
+    values: NDArray[np.int64]  # (columns, rows) the distinct original rows
+    cells: NDArray[np.int64]  # (columns, released rows) the distinct released rows
+    low: NDArray[np.int64]  # (columns, released rows) the first and last value number that a cell stands for
+    high: NDArray[np.int64]
+    starts: NDArray[np.int64]  # (columns,) where the table of a column starts in `fits`; -1: low and high decide
+    widths: NDArray[np.int64]  # (columns,) values of a column in `fits`
+    fits: NDArray[np.uint8]  # which value fits which text, one column's table after the other
+
+
 def check_candidates(
-    original: pl.DataFrame,
-    release: pl.DataFrame,
-    quasi: Sequence[str],
-    k: int,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    *,
-    orders: Mapping[str, Sequence[str]] | None = None,
-    missing: Sequence[str] = (),
-    scales: Mapping[str, Scale] | None = None,
+    original: pl.DataFrame, release: pl.DataFrame, quasi: Sequence[str], k: int, known: Knowledge = NOTHING_KNOWN
 ) -> CandidateCheck:
     """Count the candidates in both directions. The two tables may be in any order; the counts do not depend on it."""
     if original.height != release.height:
         raise InputError(Problem("different-lengths", "the release has another number of records than the original"))
     if original.height == 0:
         return CandidateCheck(k, k, k, 0, 0)
-    known = Knowledge(hierarchies or {}, orders or {}, tuple(missing), scales or {})
     columns = [_read_column(original[name], release[name], name, known) for name in quasi]
     values, value_weights, row_of_record = _distinct_rows([column.values for column in columns])
-    cells, cell_weights, cell_row_of_record = _distinct_rows([column.cells for column in columns])
-    low = np.stack([column.low[line] for column, line in zip(columns, cells, strict=True)])
-    high = np.stack([column.high[line] for column, line in zip(columns, cells, strict=True)])
+    cells, cell_weights, cell_of_record = _distinct_rows([column.cells for column in columns])
+    tables = _tables(columns, values, cells)
+    rows = _counted(tables, True, value_weights, _own(cell_of_record, row_of_record), k)
+    released = _counted(tables, False, cell_weights, _own(row_of_record, cell_of_record), k)
+    too_few_rows, too_few_released = int(cell_weights[rows < k].sum()), int(value_weights[released < k].sum())
+    return CandidateCheck(k, int(rows.min()), int(released.min()), too_few_rows, too_few_released)
+
+
+def _counted(tables: _Tables, by_cell: bool, weights: Numbers, near: Numbers, limit: int) -> Numbers:
+    found = np.zeros(near.shape[0], dtype=np.int64)
+    _count(tables, by_cell, weights, near, limit, found)
+    return found
+
+
+def _own(row_of_record: Numbers, other_of_record: Numbers) -> Numbers:
+    """(rows,) for each row of one table a row of the other that has a record of it."""
+    own = np.zeros(int(row_of_record.max()) + 1, dtype=np.int64)
+    own[row_of_record] = other_of_record
+    return own
+
+
+def _tables(columns: Sequence[_Column], values: NDArray[np.int64], cells: NDArray[np.int64]) -> _Tables:
     sizes = np.array([column.fits.size for column in columns])
-    widths = np.array([column.fits.shape[1] for column in columns], dtype=np.int64)
-    starts = np.where(sizes > 0, np.cumsum(sizes) - sizes, -1).astype(np.int64)
-    fits = np.concatenate([column.fits.ravel() for column in columns])
-    tables = (values, cells, low, high, starts, widths, fits)
-    near_row, near_cell = np.zeros(cells.shape[1], dtype=np.int64), np.zeros(values.shape[1], dtype=np.int64)
-    near_row[cell_row_of_record] = row_of_record
-    near_cell[row_of_record] = cell_row_of_record
-    found_rows, found_cells = np.zeros(cells.shape[1], dtype=np.int64), np.zeros(values.shape[1], dtype=np.int64)
-    _count(*tables, True, value_weights, near_row, k, found_rows)
-    _count(*tables, False, cell_weights, near_cell, k, found_cells)
-    return CandidateCheck(
-        k,
-        int(found_rows.min()),
-        int(found_cells.min()),
-        int(cell_weights[found_rows < k].sum()),
-        int(value_weights[found_cells < k].sum()),
+    return _Tables(
+        values,
+        cells,
+        low=np.stack([column.low[line] for column, line in zip(columns, cells, strict=True)]),
+        high=np.stack([column.high[line] for column, line in zip(columns, cells, strict=True)]),
+        starts=np.where(sizes > 0, np.cumsum(sizes) - sizes, -1).astype(np.int64),
+        widths=np.array([column.fits.shape[1] for column in columns], dtype=np.int64),
+        fits=np.concatenate([column.fits.ravel() for column in columns]),
     )
 
 
 @kernel
+def _fit(tables: _Tables, row: int, cell: int) -> bool:
+    """Whether an original row fits a released one in every column."""
+    for column in range(tables.values.shape[0]):
+        value = tables.values[column, row]
+        if tables.starts[column] < 0:
+            if value < tables.low[column, cell] or tables.high[column, cell] < value:
+                return False
+        elif tables.fits[tables.starts[column] + tables.cells[column, cell] * tables.widths[column] + value] == 0:
+            return False
+    return True
+
+
+@kernel
 def _count(
-    values: Any,
-    cells: Any,
-    low: Any,
-    high: Any,
-    starts: Any,
-    widths: Any,
-    fits: Any,
+    tables: _Tables,
     by_cell: bool,
-    weights: Any,
-    near: Any,
+    weights: NDArray[np.int64],
+    near: NDArray[np.int64],
     limit: int,
-    found: Any,
+    found: NDArray[np.int64],
 ) -> None:
     """For each released row (or, if not `by_cell`, each original row) the weight of what fits, up to `limit`.
 
-    IN  values     int64 (columns, rows); cells, low, high int64 (columns, released rows)
-    IN  starts     int64 (columns,) where the table of a column starts in `fits`, -1: low and high decide
-    IN  weights    int64, of the rows that are counted; near int64, where to begin the scan
-    OUT found      int64
+    IN  weights    of the rows that are counted
+    IN  near       where to begin the scan
+    OUT found
     """
     others = weights.shape[0]
     for number in range(found.shape[0]):
@@ -124,16 +144,7 @@ def _count(
             other = near[number] + ((step + 1) // 2 if step % 2 == 1 else -(step // 2))
             other = (other + others) % others
             row, cell = (other, number) if by_cell else (number, other)
-            fitting = True
-            for column in range(values.shape[0]):
-                value = values[column, row]
-                if starts[column] < 0:
-                    fitting = low[column, cell] <= value and value <= high[column, cell]
-                else:
-                    fitting = fits[starts[column] + cells[column, cell] * widths[column] + value] != 0
-                if not fitting:
-                    break
-            if fitting:
+            if _fit(tables, row, cell):
                 count += weights[other]
                 if count >= limit:
                     count = limit
@@ -167,22 +178,21 @@ def _read_column(original: pl.Series, released: pl.Series, name: str, known: Kno
 def _on_line(cells: Cells) -> _Column:
     """Values numbered in their order, a missing one last: a text fits those between two numbers."""
     order = np.argsort(cells.positions, kind="stable")
+    count = order.shape[0]
     place = np.empty_like(order)
-    place[order] = np.arange(order.shape[0])
+    place[order] = np.arange(count)
     present = int(np.count_nonzero(~np.isnan(cells.positions)))
-    line = cells.positions[order[:present]]
+    low, high = _ends_on_line(cells, cells.positions[order[:present]])
+    everything = np.array([text == SUPPRESSED for text in cells.texts])
+    missing = np.array([text is None for text in cells.texts])
+    low = np.where(everything, 0, np.where(missing, present, low))
+    high = np.where(everything | missing, count - 1, high)
+    return _Column(place[cells.numbers], cells.text_numbers, low, high, np.zeros((0, 0), dtype=np.uint8))
+
+
+def _ends_on_line(cells: Cells, line: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(texts,) the first and last place of the sorted positions that a text covers; first > last: it says nothing."""
     low = np.searchsorted(line, cells.low, side="left")
     high = np.searchsorted(line, cells.high, side="right") - 1
     unread = np.isnan(cells.low) | np.isnan(cells.high)
-    low, high = np.where(unread, 1, low), np.where(unread, 0, high)
-    everything = np.array([text == SUPPRESSED for text in cells.texts], dtype=np.bool_)
-    missing = np.array([text is None for text in cells.texts], dtype=np.bool_)
-    low = np.where(everything, 0, np.where(missing, present, low))
-    high = np.where(everything | missing, order.shape[0] - 1, high)
-    return _Column(
-        place[cells.numbers],
-        cells.text_numbers,
-        low.astype(np.int64),
-        high.astype(np.int64),
-        np.zeros((0, 0), dtype=np.uint8),
-    )
+    return np.where(unread, 1, low), np.where(unread, 0, high)

@@ -20,9 +20,20 @@ from shoal.verification.result import ModelCheck, judge
 
 
 def check_k_map(model: KMap, evidence: Evidence) -> ModelCheck:
-    if evidence.population is None:
+    if evidence.known.population is None:
         raise InputError(Problem("missing-population", "k-map needs a population table"))
-    known = evidence.population.columns
+    read, owners = _read_with_population(model, evidence, evidence.known.population)
+    counts = _fitting_persons(read, owners, evidence.classes.count)
+    return judge(
+        model, evidence.classes, "fewest fitting persons", counts.astype(np.float64), counts >= model.k, worst="min"
+    )
+
+
+def _read_with_population(
+    model: KMap, evidence: Evidence, population: pl.DataFrame
+) -> tuple[list[Cells], NDArray[np.int64] | None]:
+    """The cells of one record of each class beside the population, column by column, and who owns each of its rows."""
+    known = population.columns
     problems = [
         Problem("missing-column", "the population table has no such column", name, did_you_mean(name, known))
         for name in evidence.quasi
@@ -30,26 +41,30 @@ def check_k_map(model: KMap, evidence: Evidence) -> ModelCheck:
     ]
     if problems:
         raise InputError(problems)
-    first_records = np.zeros(evidence.classes.count, dtype=np.int64)
-    checked = np.flatnonzero(evidence.checked)
-    first_records[evidence.classes.of_record[::-1]] = checked[::-1]
-    read = [
-        read_cells(evidence.population[name], evidence.release[name].gather(first_records), name, evidence.knowledge)
-        for name in evidence.quasi
-    ]
+    shown = evidence.release[_a_record_of_each_class(evidence)]
+    read = [read_cells(population[name], shown[name], name, evidence.known) for name in evidence.quasi]
     read.sort(key=lambda cells: len(cells.values), reverse=True)  # the most varied first: it rejects most
-    owners = None
-    if model.person is not None and model.person in known:
-        owners = value_numbers(evidence.population[model.person], evidence.missing)[0]
+    if model.person is None or model.person not in known:
+        return read, None
+    return read, value_numbers(population[model.person], evidence.known.missing)[0]
+
+
+def _a_record_of_each_class(evidence: Evidence) -> NDArray[np.int64]:
+    """(classes,) the first record of each."""
+    first = np.zeros(evidence.classes.count, dtype=np.int64)
+    first[evidence.classes.of_record[::-1]] = np.flatnonzero(evidence.checked)[::-1]
+    return first
+
+
+def _fitting_persons(read: list[Cells], owners: NDArray[np.int64] | None, class_count: int) -> NDArray[np.int64]:
+    """(classes,) how many persons of the population fit the released cells."""
     rows, weights, owners = _distinct_rows(read, owners)
     sets = [_fitting_rows(cells, numbers) for cells, numbers in zip(read, rows, strict=True)]
-    counts = np.empty(evidence.classes.count, dtype=np.int64)
+    counts = np.empty(class_count, dtype=np.int64)
     for number, lines in enumerate(zip(*(cells.text_numbers for cells in read), strict=True)):
         fitting = _rows_in_all([one[line] for one, line in zip(sets, lines, strict=True)])
         counts[number] = weights[fitting].sum() if owners is None else np.unique(owners[fitting]).shape[0]
-    return judge(
-        model, evidence.classes, "fewest fitting persons", counts.astype(np.float64), counts >= model.k, worst="min"
-    )
+    return counts
 
 
 def _distinct_rows(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -30,12 +31,23 @@ _RANGE = r"^\[(?<low>.*), (?<high>.*)\]$"
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known of the columns besides their values; a scale that is not given is told by the values."""
+    """What is known besides a release: about its columns, and the tables that some models need.
+
+    `orders` (values from low to high) and `hierarchies` are for distances of sensitive values and for cells that have
+    to be read; `missing` are texts that mean a missing value, besides the empty one and `NaN`; a scale that is not
+    given is told by the values. `population` is the table of k-map. `hidden` has columns that are not released but
+    that a model counts, such as persons, row by row as in the release.
+    """
 
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     scales: Mapping[str, Scale] = field(default_factory=dict)
+    population: pl.DataFrame | None = None
+    hidden: pl.DataFrame | None = None
+
+
+NOTHING_KNOWN = Knowledge()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +110,12 @@ class Cells:
         return np.asarray(self.positions == self.low[number])
 
 
+class _TextEnds(NamedTuple):
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    is_range: NDArray[np.bool_]
+
+
 def read_cells(values: pl.Series, released: pl.Series, name: str, known: Knowledge) -> Cells:
     """Make ready to read the cells of one column. `values` and `released` need not be of the same records."""
     typed = values.dtype.is_numeric() or isinstance(values.dtype, pl.Date | pl.Datetime)
@@ -105,26 +123,34 @@ def read_cells(values: pl.Series, released: pl.Series, name: str, known: Knowled
     text_numbers, texts = value_numbers(released.cast(pl.String), known.missing)
     texts = _without_fraction(texts)
     order, scale = known.orders.get(name), known.scales.get(name)
-    low, high = _ends(texts, order)
-    is_range = ((low != texts) | (high != texts)).fill_null(False).to_numpy()
-    first, last = _positions(low, order, scale), _positions(high, order, scale)
-    if scale is None and order is None:
-        single = texts.filter(pl.Series(~is_range & ~np.isnan(first)))
-        scale = find_scale(distinct) if single.is_empty() or find_scale(single).is_numeric else Scale.CATEGORY
-    by_position = order is None and scale is not None and scale.is_numeric
+    ends = _ends_of_texts(texts, order, scale)
+    by_position = order is None and (scale or _told_scale(distinct, texts, ends)).is_numeric
     return Cells(
         numbers,
         distinct.cast(pl.String).to_list(),
-        _positions(distinct, order, known.scales.get(name)),
+        _positions(distinct, order, scale),
         text_numbers,
         texts.to_list(),
-        first,
-        last,
-        is_range,
-        order is not None or by_position,
-        by_position,
-        known.hierarchies.get(name),
+        *ends,
+        ordered=order is not None or by_position,
+        by_position=by_position,
+        hierarchy=known.hierarchies.get(name),
     )
+
+
+def _ends_of_texts(texts: pl.Series, order: Sequence[str] | None, scale: Scale | None) -> _TextEnds:
+    """(texts,) each: where a released text begins and ends, and whether it is a range."""
+    low, high = _ends(texts, order)
+    is_range = ((low != texts) | (high != texts)).fill_null(False).to_numpy()
+    return _TextEnds(_positions(low, order, scale), _positions(high, order, scale), is_range)
+
+
+def _told_scale(values: pl.Series, texts: pl.Series, ends: _TextEnds) -> Scale:
+    """The scale that values show, unless the released texts that are no ranges are no numbers."""
+    single = texts.filter(pl.Series(~ends.is_range & ~np.isnan(ends.low)))
+    if single.is_empty() or find_scale(single).is_numeric:
+        return find_scale(values)
+    return Scale.CATEGORY
 
 
 def _without_fraction(texts: pl.Series) -> pl.Series:

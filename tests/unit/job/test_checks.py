@@ -16,7 +16,7 @@ from shoal.algorithms.shoal.shoal import Shoal
 from shoal.errors import InputError
 from shoal.pipeline.certificate import load_certificate
 from shoal.pipeline.run import check
-from shoal.pipeline.verify_files import verify_certified, verify_file
+from shoal.pipeline.verify_files import Asked, verify_certified, verify_file
 
 
 @pytest.fixture(scope="module")
@@ -319,7 +319,8 @@ def test_a_folder_has_the_hierarchies_of_model_columns_too(folder: Path) -> None
         folder, hierarchies=folder / "trees", models=(model,), certificate=folder / "c.json", quasi=("age", "sex")
     )
     shoal.run(made)
-    found = verify_file(folder / "out.csv", quasi=["age", "sex"], k=3, models=[model], hierarchies=folder / "trees")
+    asked = Asked(quasi=("age", "sex"), k=3, models=(model,))
+    found = verify_file(folder / "out.csv", asked, hierarchies=folder / "trees")
     assert found["passed"]
     again = verify_certified(folder / "out.csv", load_certificate(folder / "c.json"), folder / "trees")
     assert again["passed"]

@@ -15,6 +15,7 @@ from shoal.inspection.inspect import inspect_table
 from shoal.models.k_map import KMap
 from shoal.models.registry import parse_model
 from shoal.verification.check import verify_release
+from shoal.verification.reading import Knowledge
 
 QUASI = ["age", "town"]
 
@@ -95,7 +96,7 @@ def test_k_map_counts_the_persons_of_the_population(tmp_path: Path) -> None:
     )  # fmt: skip
     assert result.certificate["checks"][0]["model"] == "k-map:9:patient"
     rows, persons = (
-        verify_release(result.release, QUASI, [model], population=everybody).checks[0]
+        verify_release(result.release, QUASI, [model], Knowledge(population=everybody)).checks[0]
         for model in (KMap(9), KMap(9, "patient"))
     )
     assert persons.passed
@@ -103,7 +104,9 @@ def test_k_map_counts_the_persons_of_the_population(tmp_path: Path) -> None:
     assert persons.measured is not None
     assert rows.measured > persons.measured >= 9  # three visits each
     assert parse_model("k-map:9:patient") == KMap(9, "patient")
-    without = verify_release(VISITS.select(QUASI), QUASI, [KMap(2, "patient")], population=everybody.drop("patient"))
+    without = verify_release(
+        VISITS.select(QUASI), QUASI, [KMap(2, "patient")], Knowledge(population=everybody.drop("patient"))
+    )
     assert without.checks[0].measured == VISITS.group_by(QUASI).len()["len"].min() * 2  # type: ignore[operator]
 
 

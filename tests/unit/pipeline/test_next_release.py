@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.api import verify
 from shoal.errors import InputError, RequirementError
 from shoal.job.job import Job
 from shoal.pipeline.run import run
-from shoal.pipeline.verify_files import verify
 from shoal.releases.check import check_together
 from shoal.releases.who import rows_of
 

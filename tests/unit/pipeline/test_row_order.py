@@ -17,7 +17,7 @@ from shoal.pipeline.certificate import INPUT_ORDER
 from shoal.pipeline.evaluate_files import evaluate_files
 from shoal.pipeline.row_key import read_key
 from shoal.pipeline.row_match import NEEDS_KEY
-from shoal.pipeline.verify_files import verify_file
+from shoal.pipeline.verify_files import Asked, verify_file
 from shoal.tables.formats.files import read_table
 
 ROLES: dict[str, Any] = {"quasi": ["age", "town"], "sensitive": ["disease"], "k": 5, "algorithm": "mondrian"}
@@ -67,11 +67,11 @@ def test_the_order_of_the_input_is_kept_knowingly(people: pl.DataFrame, tmp_path
     assert published["disease"].equals(people["disease"])
     assert made.certificate["row_order"] == "input"
     assert INPUT_ORDER in made.certificate["notes"]
-    leak = verify_file(tmp_path / "out.csv", quasi=["age", "town"], k=5)["row_order"]
+    leak = verify_file(tmp_path / "out.csv", Asked(quasi=("age", "town"), k=5))["row_order"]
     assert leak["leaks"]
     assert leak["attributes"]["age"]["leaks"]
     shoal.anonymize(people, output=tmp_path / "out.csv", **ROLES)
-    assert not verify_file(tmp_path / "out.csv", quasi=["age", "town"], k=5)["row_order"]["leaks"]
+    assert not verify_file(tmp_path / "out.csv", Asked(quasi=("age", "town"), k=5))["row_order"]["leaks"]
 
 
 @pytest.mark.parametrize("recoding", ["range", "mean"])

@@ -14,6 +14,7 @@ from shoal.models.registry import parse_model, parse_models
 from shoal.tables.distinct import with_categories
 from shoal.verification.check import verify_release
 from shoal.verification.classes import fully_suppressed
+from shoal.verification.reading import Knowledge
 
 RELEASE = pl.DataFrame(
     {
@@ -26,8 +27,9 @@ RELEASE = pl.DataFrame(
 QUASI = ["age", "sex"]
 
 
-def check(spec: str, release: pl.DataFrame = RELEASE, **options: object):
-    return verify_release(release, QUASI, [parse_model(spec)], **options).checks[0]
+def check(spec: str, release: pl.DataFrame = RELEASE, suppression_limit: float = 0.0, **known: object):
+    models = [parse_model(spec)]
+    return verify_release(release, QUASI, models, Knowledge(**known), suppression_limit=suppression_limit).checks[0]
 
 
 def test_classes_are_counted_on_the_released_values() -> None:
@@ -124,7 +126,9 @@ def test_a_digest_stands_for_the_named_value() -> None:
 def test_everything_wrong_with_the_call_at_once() -> None:
     models = parse_models(["l-diversity:diseases:2", "qid:disease:2"])
     with pytest.raises(InputError, match="did you mean 'disease'") as caught:
-        verify_release(RELEASE, ["agee", "sex"], models, suppression_limit=2, hidden=RELEASE.head(2).select("patient"))
+        verify_release(
+            RELEASE, ["agee", "sex"], models, Knowledge(hidden=RELEASE.head(2).select("patient")), suppression_limit=2
+        )
     assert sorted(caught.value.reasons) == sorted(
         ["missing-column", "missing-column", "not-quasi-identifying", "bad-parameter", "different-length"]
     )
@@ -163,7 +167,7 @@ def test_k_map_reads_released_values_back() -> None:
         }
     )
     found = verify_release(
-        release, ["age", "sex", "town"], [parse_model("k-map:2")], population=population, hierarchies={"town": towns}
+        release, ["age", "sex", "town"], [parse_model("k-map:2")], Knowledge({"town": towns}, population=population)
     ).checks[0]
     assert (found.offending_classes, found.measured) == (2, 1.0)  # 4, 2, 1 and 1 persons fit
     with pytest.raises(InputError) as caught:

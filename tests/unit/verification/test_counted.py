@@ -12,6 +12,7 @@ from shoal.models.registry import parse_model
 from shoal.released.domain import make_domains
 from shoal.tables.schema import Attribute, Role, Scale
 from shoal.verification.check import verify_release
+from shoal.verification.reading import Knowledge
 
 TREE = from_paths(
     "illness", [("flu", "lung", "*"), ("cold", "lung", "*"), ("burn", "skin", "*"), ("rash", "skin", "*")]
@@ -55,7 +56,7 @@ def test_every_verdict(seed: int, limit: float) -> None:
     counted = release.group_by(release.columns).len("count").sample(fraction=1.0, shuffle=True, seed=seed)
     population = pl.DataFrame({"age": ["20", "25", "29", "31", "50", "50", "50"], "town": list("ABCABAB")})
     for text in [*MODELS, "k-anonymity:3:person"]:
-        known = {"orders": {}, "hierarchies": {"illness": TREE}, "population": population, "suppression_limit": limit}
+        known = {"known": Knowledge({"illness": TREE}, population=population), "suppression_limit": limit}
         models = [parse_model(text)]
         expected = verify_release(release, ["age", "town"], models, **known)
         found = verify_release(

@@ -11,9 +11,10 @@ import shoal
 from shoal.encode.population import person_numbers
 from shoal.errors import RequirementError
 from shoal.models.registry import parse_model
-from shoal.pipeline.verify_files import verify_file
+from shoal.pipeline.verify_files import Asked, verify_file
 from shoal.verification.check import verify_release
 from shoal.verification.classes import value_numbers
+from shoal.verification.reading import Knowledge
 
 SPELLINGS = [None, "", "NaN", "nan", "?"]
 DISEASES = pl.DataFrame(
@@ -56,7 +57,7 @@ def test_persons_without_a_number_are_one_person() -> None:
 def test_a_file_with_two_ways_to_leave_a_cell_empty_does_not_pass(tmp_path: Path) -> None:
     file = tmp_path / "release.csv"
     file.write_text("age,pid,dis\n" + '30,,\n30,"",""\n' * 5)
-    found = verify_file(file, quasi=["age"], k=2, person="pid", models=["distinct-l:dis:2"])
+    found = verify_file(file, Asked(quasi=("age",), k=2, person="pid", models=("distinct-l:dis:2",)))
     assert not found["passed"]
     assert [check["measured"] for check in found["checks"]] == [1.0, 1.0]
 
@@ -64,9 +65,9 @@ def test_a_file_with_two_ways_to_leave_a_cell_empty_does_not_pass(tmp_path: Path
 def test_texts_that_mean_missing_can_be_named(tmp_path: Path) -> None:
     file = tmp_path / "release.csv"
     file.write_text("age,dis\n30,?\n30,-\n30,\n")
+    asked = Asked(quasi=("age",), k=2, models=("distinct-l:dis:2",))
     measured = [
-        verify_file(file, quasi=["age"], k=2, models=["distinct-l:dis:2"], missing=missing)["checks"][1]["measured"]
-        for missing in ((), ("?",), ("?", "-"))
+        verify_file(file, asked, missing=missing)["checks"][1]["measured"] for missing in ((), ("?",), ("?", "-"))
     ]
     assert measured == [3.0, 2.0, 1.0]
 
@@ -79,7 +80,7 @@ def test_a_population_of_one_person_without_a_name_is_one_person(tmp_path: Path)
     with pytest.raises(RequirementError, match="the largest k that can be met is 1"):
         shoal.anonymize(table, models=["k-map:4"], **settings)
     found = verify_release(
-        table.select("a"), ["a"], [parse_model("k-map:2:id")], population=pl.read_csv(people), missing=["?"]
+        table.select("a"), ["a"], [parse_model("k-map:2:id")], Knowledge(population=pl.read_csv(people), missing=("?",))
     )
     assert found.checks[0].measured == 1.0
 

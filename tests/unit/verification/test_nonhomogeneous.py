@@ -14,6 +14,7 @@ from shoal.models.k_anonymity import KAnonymity
 from shoal.recode.release import RecodeOptions, recode
 from shoal.testing.contract import ContractTable, contract_tables
 from shoal.verification.nonhomogeneous import check_candidates
+from shoal.verification.reading import Knowledge
 
 ORIGINAL = pl.DataFrame({"age": [20, 25, 30, 35], "town": ["Ahl", "Berg, Ost", "Cott", "Dorf"]})
 
@@ -55,8 +56,8 @@ def test_exact_values_stars_and_missing_values() -> None:
 def test_labels_of_a_hierarchy_and_dates() -> None:
     tree = make_hierarchy({"*": {"west": ["Ahl", "Cott"], "east": ["Berg, Ost", "Dorf"]}}, [], "town", None)
     release = pl.DataFrame({"town": ["west", "east", "west", "east"]})
-    assert check_candidates(ORIGINAL, release, ["town"], 2, {"town": tree}).passed
-    assert not check_candidates(ORIGINAL, release, ["town"], 3, {"town": tree}).passed
+    assert check_candidates(ORIGINAL, release, ["town"], 2, Knowledge({"town": tree})).passed
+    assert not check_candidates(ORIGINAL, release, ["town"], 3, Knowledge({"town": tree})).passed
     days = pl.DataFrame({"day": [date(2020, 1, 1), date(2020, 1, 31), date(2021, 5, 5), date(2021, 6, 6)]})
     ranges = pl.DataFrame({"day": ["[2020-01-01, 2020-01-31]"] * 2 + ["[2021-05-05, 2021-06-06]"] * 2})
     assert check_candidates(days, ranges, ["day"], 2).passed
@@ -81,4 +82,4 @@ def test_released_boxes_hold_on_every_kind_of_column(table: ContractTable) -> No
     clustering = NonHomogeneous().cluster(table.table, requirement, Context(seed=1))
     release = recode(table.frame, table.table, table.codebook, clustering, [], RecodeOptions())
     trees = {column.name: column.hierarchy for column in table.codebook.columns if column.hierarchy is not None}
-    assert check_candidates(table.frame, release, table.frame.columns, table.k, trees).passed
+    assert check_candidates(table.frame, release, table.frame.columns, table.k, Knowledge(trees)).passed

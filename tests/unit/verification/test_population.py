@@ -9,6 +9,7 @@ import pytest
 from shoal.models.registry import parse_model
 from shoal.verification.check import verify_release
 from shoal.verification.population import _rows_in_all
+from shoal.verification.reading import Knowledge
 
 RANDOM = np.random.default_rng(11)
 ROWS = 700  # not a whole number of words
@@ -43,7 +44,9 @@ def test_fitting_persons_are_those_that_a_plain_count_finds(person: bool) -> Non
                 text = f"[{ages[0]}, {ages[1]}]" if ages[0] < ages[1] else str(ages[0])
                 release = pl.DataFrame({"sex": [sex], "age": [text], "born": [born]})
                 model = parse_model("k-map:3:person" if person else "k-map:3")
-                found = verify_release(release, ["sex", "age", "born"], [model], population=POPULATION).checks[0]
+                found = verify_release(
+                    release, ["sex", "age", "born"], [model], Knowledge(population=POPULATION)
+                ).checks[0]
                 wanted = count_by_hand(sex, ages, born, person)
                 assert found.measured == wanted
                 assert found.passed == (wanted >= 3)

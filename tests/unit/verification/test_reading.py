@@ -120,7 +120,7 @@ def test_ordered_categories_are_read_by_their_order(tmp_path: Path) -> None:
     wanted = [sum(1 <= n <= 3 for n in rank), sum(n == 2 for n in rank), sum(n >= 2 for n in rank)]
     for row, number in enumerate(wanted):
         found = verify_release(
-            release[row : row + 1], ["x"], [parse_model("k-map:2")], population=table, orders={"x": order}
+            release[row : row + 1], ["x"], [parse_model("k-map:2")], Knowledge(population=table, orders={"x": order})
         )
         assert found.checks[0].measured == number
 
