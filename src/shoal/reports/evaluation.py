@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -42,30 +42,7 @@ def evaluation_sections(
 
 def _risk(page: Page, evaluation: Dict, *, public: bool) -> str:
     risk = evaluation["risk"]
-    before, after = risk["before"], risk["after"]
-    limit = share(risk["threshold"])
-    rows = [
-        ["Highest risk", share(before["highest"]), share(after["highest"]),
-         "Prosecutor: chance to recognise the most exposed record for someone who knows it is there."],
-        ["Average risk", share(before["average"]), share(after["average"]),
-         "Marketer: share of all records that an attacker who links the whole table gets right."],
-        ["Unique records", count(before["unique"]), bad_if(after["unique"] > 0, count(after["unique"])),
-         "Records whose quasi-identifiers nobody shares: they are recognised with certainty."],
-        [tell("Records with a risk above {limit}", limit=limit), count(before["at_risk"]),
-         bad_if(after["at_risk"] > 0, count(after["at_risk"])),
-         tell("Records that share their quasi-identifiers with too few others for a risk of {limit}.", limit=limit)],
-        ["Smallest class", count(before["smallest_class"]),
-         bad_if((after["smallest_class"] or 2) < 2, count(after["smallest_class"])),
-         "The fewest records that look the same."],
-        ["Mean class", number(round(before["mean_class"], 2)), number(round(after["mean_class"], 2)),
-         "How many records look the same, on average over the classes."],
-    ]  # fmt: skip
-    if risk.get("journalist"):
-        journalist = risk["journalist"]
-        rows.append(["Journalist's highest risk", "", share(journalist["highest"]),
-                     "The same for someone who does not know whether the person is in the table."])  # fmt: skip
-        rows.append(["Journalist's average risk", "", share(journalist["average"]),
-                     "The mean of that risk over all released records."])  # fmt: skip
+    rows = _risk_rows(risk)
     if public:
         rows = [[row[0], row[2], row[3]] for row in rows[:2]]
         return section("Risk", _RISK_INTRO, table(["Risk", "In the release", MEANING], rows, numbers=(1,)))
@@ -74,16 +51,58 @@ def _risk(page: Page, evaluation: Dict, *, public: bool) -> str:
         parts.insert(
             0, note("Every record has cells of its own. In the release a class is the records that fit a person.")
         )
+    return section("Risk", _RISK_INTRO, *parts, *_risk_charts(page, risk), *_disclosure(risk["disclosure"]))
+
+
+def _risk_charts(page: Page, risk: Dict) -> list[str]:
     sizes = [{**row, "when": when} for when in ("before", "after") for row in risk[f"sizes_{when}"]]
     curve = [{**row, "when": when} for when in ("before", "after") for row in risk[f"curve_{when}"]]
-    parts += [
+    return [
         heading("Class sizes"),
         page.chart(specs.class_sizes(sizes), "Share of the records by how many records look the same as they do."),
         heading("Records above a risk"),
         page.chart(specs.risk_curve(curve), "Share of the records whose risk is above the threshold on the axis."),
-        *_disclosure(risk["disclosure"]),
     ]
-    return section("Risk", _RISK_INTRO, *parts)
+
+
+def _risk_rows(risk: Dict) -> list[list[str]]:
+    """Each measure before and after, with the sentence that says what it means."""
+    before, after = risk["before"], risk["after"]
+    limit = share(risk["threshold"])
+    return [
+        ["Highest risk", share(before["highest"]), share(after["highest"]),
+         "Prosecutor: chance to recognise the most exposed record for someone who knows it is there."],
+        ["Average risk", share(before["average"]), share(after["average"]),
+         "Marketer: share of all records that an attacker who links the whole table gets right."],
+        _counted_row("Unique records", risk, "unique",
+                     "Records whose quasi-identifiers nobody shares: they are recognised with certainty."),
+        _counted_row(tell("Records with a risk above {limit}", limit=limit), risk, "at_risk",
+                     tell("Records that share their quasi-identifiers with too few others for a risk of {limit}.",
+                          limit=limit)),
+        ["Smallest class", count(before["smallest_class"]),
+         bad_if((after["smallest_class"] or 2) < 2, count(after["smallest_class"])),
+         "The fewest records that look the same."],
+        ["Mean class", number(round(before["mean_class"], 2)), number(round(after["mean_class"], 2)),
+         "How many records look the same, on average over the classes."],
+        *_journalist_rows(risk.get("journalist")),
+    ]  # fmt: skip
+
+
+def _journalist_rows(journalist: Dict | None) -> list[list[str]]:
+    if not journalist:
+        return []
+    who = "The same for someone who does not know whether the person is in the table."
+    mean = "The mean of that risk over all released records."
+    return [
+        ["Journalist's highest risk", "", share(journalist["highest"]), who],
+        ["Journalist's average risk", "", share(journalist["average"]), mean],
+    ]
+
+
+def _counted_row(title: str, risk: Dict, measure: str, meaning: str) -> list[str]:
+    """Records of which there should be none in a release."""
+    before, after = risk["before"][measure], risk["after"][measure]
+    return [title, count(before), bad_if(after > 0, count(after)), meaning]
 
 
 _RISK_INTRO = "How easily a person can be recognised by the quasi-identifiers, before and after."
@@ -268,46 +287,58 @@ def _statistics(evaluation: Dict) -> str:
     found = evaluation.get("utility")
     if not found:
         return ""
-    parts = []
-    if found["moments"]:
-        rows = [
-            [name, _mean(row, "before"), _mean(row, "after"), _deviation(row, "before"), _deviation(row, "after")]
-            for name, row in found["moments"].items()
-        ]  # fmt: skip
-        header = ["Attribute", "Mean before", "Mean after", "Deviation before", "Deviation after"]
-        meaning = "The mean of the attribute, and how far its values are from it on average (standard deviation)."
-        parts += [heading("Means"), paragraph(meaning), table(header, rows, numbers=(1, 2, 3, 4))]
-    if found["correlations"]:
-        rows = [
-            [f"{row['one']}, {row['other']}", _signed(row["before"]), _signed(row["after"])]
-            for row in found["correlations"]
-        ]
-        meaning = "How strongly two numeric attributes go together: 0 not at all, 1 or -1 completely."
-        parts += [heading("Correlations"), paragraph(meaning)]
-        parts.append(table(["Attributes", "Before", "After"], rows, numbers=(1, 2)))
-    rows = [[name, share(value)] for name, value in sorted(found["marginals"].items(), key=lambda item: -item[1])]
-    parts += [
-        heading("Single attributes"),
-        paragraph("Share of the records that would have to change their value to give the original frequencies."),
-        table(["Attribute", "Distance"], rows, numbers=(1,)),
-        heading("Tables of two attributes"),
-        paragraph("The same for tables of two attributes, the most changed first, and how strongly the two go "
-            "together (Cramér's V: 0 not at all, 1 completely)."),
-        table(
-            ["Attributes", "Distance", "Association before", "Association after"],
-            [
-                [f"{row['one']}, {row['other']}", share(row["distance"]), f"{row['association_before']:.3f}",
-                 f"{row['association_after']:.3f}"]
-                for row in sorted(found["tables"], key=lambda row: -row["distance"])[:TABLES_SHOWN]
-            ],
-            numbers=(1, 2, 3),
-        ),
-    ]  # fmt: skip
     intro = (
         "What an analyst finds before and after. Ranges are spread evenly between their ends, categories over the "
         "values they cover, as common as the release has them; dates are counted in days."
     )
+    parts = (_means(found["moments"]), _correlations(found["correlations"]), _marginals(found), _pairs_of(found))
     return section("Statistics", intro, *parts)
+
+
+def _means(moments: Dict) -> str:
+    rows = [
+        [name, _mean(row, "before"), _mean(row, "after"), _deviation(row, "before"), _deviation(row, "after")]
+        for name, row in moments.items()
+    ]
+    header = ["Attribute", "Mean before", "Mean after", "Deviation before", "Deviation after"]
+    meaning = "The mean of the attribute, and how far its values are from it on average (standard deviation)."
+    return _titled("Means", meaning, header, rows) if rows else ""
+
+
+def _correlations(correlations: Sequence[Dict]) -> str:
+    rows = [[f"{row['one']}, {row['other']}", _signed(row["before"]), _signed(row["after"])] for row in correlations]
+    meaning = "How strongly two numeric attributes go together: 0 not at all, 1 or -1 completely."
+    return _titled("Correlations", meaning, ["Attributes", "Before", "After"], rows) if rows else ""
+
+
+def _marginals(utility: Dict) -> str:
+    worst_first = sorted(utility["marginals"].items(), key=lambda item: -item[1])
+    meaning = "Share of the records that would have to change their value to give the original frequencies."
+    rows = [[name, share(value)] for name, value in worst_first]
+    return _titled("Single attributes", meaning, ["Attribute", "Distance"], rows)
+
+
+def _pairs_of(utility: Dict) -> str:
+    meaning = (
+        "The same for tables of two attributes, the most changed first, and how strongly the two go together (Cramér's "
+        "V: 0 not at all, 1 completely)."
+    )
+    rows = [
+        [
+            f"{row['one']}, {row['other']}",
+            share(row["distance"]),
+            f"{row['association_before']:.3f}",
+            f"{row['association_after']:.3f}",
+        ]
+        for row in sorted(utility["tables"], key=lambda row: -row["distance"])[:TABLES_SHOWN]
+    ]
+    header = ["Attributes", "Distance", "Association before", "Association after"]
+    return _titled("Tables of two attributes", meaning, header, rows)
+
+
+def _titled(title: str, meaning: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of numbers below its title and what it means; the first column names the rows."""
+    return heading(title) + paragraph(meaning) + table(header, rows, numbers=range(1, len(header)))
 
 
 def _mean(row: Dict, when: str) -> str:

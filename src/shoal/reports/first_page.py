@@ -93,14 +93,10 @@ def _risk(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
 
 
 def _loss(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
-    if evaluation is not None:
-        totals, columns = evaluation["scores"]["totals"]["gcp"], evaluation["scores"]["per_attribute"]["gcp"]
-    elif summary is not None:
-        totals = summary["metrics"]["gcp"]
-        columns = {name: values["gcp"] for name, values in summary["per_attribute"].items() if "gcp" in values}
-    else:
+    if evaluation is None and summary is None:
         return ""
-    rows = [(tell("all columns"), totals, share(totals), AFTER)]
+    total, columns = _losses(summary, evaluation)
+    rows = [(tell("all columns"), total, share(total), AFTER)]
     bound = ((summary or {}).get("metrics") or {}).get("lower_bound")
     if bound:
         rows.append((tell("least possible"), bound, share(bound), BEFORE))
@@ -108,6 +104,15 @@ def _loss(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
         worst_first = sorted(columns.items(), key=lambda item: -item[1])
         rows += [(name, loss, share(loss), BAD if loss > BAD_LOSS else AFTER) for name, loss in worst_first]
     return bars(rows, "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left.", highest=1.0)
+
+
+def _losses(summary: Dict | None, evaluation: Dict | None) -> tuple[float, Dict]:
+    """The loss of all columns together, and of each."""
+    if evaluation is not None:
+        return evaluation["scores"]["totals"]["gcp"], evaluation["scores"]["per_attribute"]["gcp"]
+    summary = summary or {}
+    columns = {name: values["gcp"] for name, values in summary["per_attribute"].items() if "gcp" in values}
+    return summary["metrics"]["gcp"], columns
 
 
 def _groups(evaluation: Dict | None) -> str:

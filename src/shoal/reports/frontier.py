@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.reports.curves import Point, curves
 from shoal.reports.language import tell
 from shoal.reports.page import count, number, section, share, table
-from shoal.reports.pictures import curves
 
 Record = dict[str, Any]
 
@@ -26,17 +26,17 @@ def frontier_picture(records: Sequence[Mapping[str, Any]]) -> str:
     fine = [record for record in records if record.get("gcp") is not None]
     if not fine:
         return ""
-    lines: dict[str, list[tuple[float, float, str]]] = {}
+    lines: dict[str, list[Point]] = {}
     for record in sorted(fine, key=lambda record: record["k"]):
-        told = f"{record['algorithm']}, k = {record['k']}: {share(record['gcp'])}"
-        lines.setdefault(str(record["algorithm"]), []).append((record["k"], record["gcp"], told))
-        bound = record.get("lower_bound")
-        if bound:
-            least = tell("least possible")
-            told = f"{least}, k = {record['k']}: {share(bound)}"
-            lines.setdefault(least, []).append((record["k"], bound, told))
+        _add_point(lines, str(record["algorithm"]), record["k"], record["gcp"])
+        if record.get("lower_bound"):
+            _add_point(lines, tell("least possible"), record["k"], record["lower_bound"])
     caption = "What protection costs: how much of the detail is lost (GCP) at each k."
     return curves(lines, "k", tell("loss (GCP)"), caption)
+
+
+def _add_point(lines: dict[str, list[Point]], name: str, k: float, loss: float) -> None:
+    lines.setdefault(name, []).append((k, loss, f"{name}, k = {k}: {share(loss)}"))
 
 
 def frontier_table(records: Sequence[Mapping[str, Any]]) -> str:

@@ -78,6 +78,13 @@ def _verdict(checks: Any) -> str:
 
 
 def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[str, float], more: str = "") -> str:
+    pictures = _risk_picture(before, after) + _loss_picture(losses) + more
+    shown = table(["What", "Value", MEANING], _rows(facts, before, after), numbers=(1,))
+    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{_aligned(shown)}</div>'
+
+
+def _rows(facts: Dict, before: Dict, after: Dict) -> list[list[str]]:
+    """What a release is, in numbers, each with the sentence that says what it means."""
     rows = [
         ["Records", count(facts["records"]), "In the original table."],
         ["Smallest class", count(facts["smallest"]), "Every record looks the same as this many or more."],
@@ -90,16 +97,19 @@ def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[
         rows.append(["Lower bound", number(round(facts["bound"], 4)), meaning])
     if facts.get("error") is not None:
         rows.append(["Query error", share(facts["error"]), "Half of the random counts are off by less than this."])
+    return rows
+
+
+def _risk_picture(before: Dict, after: Dict) -> str:
     risks = [
         (f"{title}, {when}", values[key], share(values[key]), BEFORE if when == "before" else AFTER)
         for key, title in (("highest", "Highest risk"), ("average", "Average risk"))
         for when, values in (("before", before), ("after", after))
     ]
+    return bars(risks, "The chance to recognise a person who is known to be in the table.", highest=1.0)
+
+
+def _loss_picture(losses: Mapping[str, float]) -> str:
     worst_first = sorted(losses.items(), key=lambda item: -item[1])
     columns = [(name, loss, share(loss), BAD if loss > BAD_LOSS else AFTER) for name, loss in worst_first]
-    pictures = bars(risks, "The chance to recognise a person who is known to be in the table.", highest=1.0)
-    lost = "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left."
-    pictures += bars(columns, lost, highest=1.0)
-    pictures += more
-    shown = table(["What", "Value", MEANING], rows, numbers=(1,))
-    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{_aligned(shown)}</div>'
+    return bars(columns, "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left.", highest=1.0)

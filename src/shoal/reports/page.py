@@ -156,22 +156,23 @@ def cards(*html: str) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
     """A table; `numbers` are the columns that are aligned to the right. The last column of meanings is softened."""
-    right = set(numbers)
+    kinds = ["number" if place in set(numbers) else "" for place in range(len(header))]
+    kinds = ["meaning" if name == MEANING and not kind else kind for name, kind in zip(header, kinds, strict=True)]
+    top = "".join(_cell("th", tell(name), kind) for name, kind in zip(header, kinds, strict=True))
     of_measures = MEANING in header  # words of ours, not of the data
+    body = ""
+    for row in rows:
+        cells = (
+            _cell("td", tell(cell) if of_measures and kind != "number" else str(cell), kind, getattr(cell, "mood", ""))
+            for cell, kind in zip(row, kinds, strict=True)
+        )
+        body += f"<tr>{''.join(cells)}</tr>"
+    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
-    def cells(row: Sequence[str], tag: str) -> str:
-        out = []
-        for place, cell in enumerate(row):
-            kind = "number" if place in right else ("meaning" if header[place] == MEANING else "")
-            kind = f'"{kind} {cell.mood}"' if isinstance(cell, Cell) and cell.mood else kind
-            text = tell(cell) if tag == "th" or (of_measures and place not in right) else str(cell)
-            out.append(f"<{tag}{f' class={kind}' if kind else ''}>{escape(text)}</{tag}>")
-        return "".join(out)
 
-    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
-    return (
-        f'<div class="scroll"><table><thead><tr>{cells(header, "th")}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+def _cell(tag: str, text: str, kind: str, mood: str = "") -> str:
+    classes = f'"{kind} {mood}"' if mood else kind
+    return f"<{tag}{f' class={classes}' if classes else ''}>{escape(text)}</{tag}>"
 
 
 MEANING = "What it means"

@@ -11,6 +11,7 @@ always there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,7 @@ def _build(
     summary: Dict | None, evaluation: Dict | None, *, public: bool, title: str | None, frontier: Sequence[Dict]
 ) -> str:
     page = Page(title or tell("Anonymization report"))
-    page.add('<div class="first-page">')
-    page.heading(_subtitle(summary, evaluation, public))
-    page.add(verdict(summary), _top_cards(summary, evaluation), first_page(summary, evaluation, public=public))
-    page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE), "</div>")
+    _add_first_page(page, summary, evaluation, public=public)
     if evaluation is None and summary is not None:
         page.add(risk_section(page, summary, public=public), loss_section(page, summary, public=public))
     if evaluation is not None:
@@ -66,6 +64,14 @@ def _build(
         page.add(*certificate_sections(summary, public=public))
     page.add(f"<footer>{tell('Made with Shoal. This page needs no network and sends nothing.')}</footer>")
     return page.html()
+
+
+def _add_first_page(page: Page, summary: Dict | None, evaluation: Dict | None, *, public: bool) -> None:
+    page.add('<div class="first-page">')
+    page.heading(_subtitle(summary, evaluation, public))
+    page.add(verdict(summary), _top_cards(_facts(summary, evaluation)))
+    page.add(first_page(summary, evaluation, public=public))
+    page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE), "</div>")
 
 
 def write_report(
@@ -91,30 +97,52 @@ def _subtitle(summary: Dict | None, evaluation: Dict | None, public: bool) -> st
     return f"{version}, {about}" if evaluation is not None else version
 
 
-def _top_cards(summary: Dict | None, evaluation: Dict | None) -> str:
+@dataclass(frozen=True)
+class _Facts:
     """The four numbers that a decision starts from."""
+
+    records: int
+    hidden_among: int | None  # the smallest class, or the fewest candidates
+    risk_before: float
+    risk_after: float
+    loss: float
+    by_classes: bool
+
+
+def _facts(summary: Dict | None, evaluation: Dict | None) -> _Facts | None:
+    """From the evaluation where there is one, else from the run."""
     if evaluation is not None:
-        after = evaluation["risk"]["after"]
-        records, hidden_among = evaluation["records"], after["smallest_class"]
-        before_risk, after_risk = evaluation["risk"]["before"]["highest"], after["highest"]
-        loss, by_classes = evaluation["scores"]["totals"]["gcp"], evaluation["risk"].get("basis") != "candidates"
-    elif summary is not None:
-        records, hidden_among = summary["records"], summary["smallest_class"]
-        before_risk, after_risk = summary["risk"]["before"]["highest"], summary["risk"]["after"]["highest"]
-        loss, by_classes = summary["metrics"]["gcp"], summary["certificate"].get("class_based", True)
-        if not by_classes:
-            hidden_among = round(1 / after_risk) if after_risk else None
-    else:
+        risk, loss = evaluation["risk"], evaluation["scores"]["totals"]["gcp"]
+        hidden, by_classes = risk["after"]["smallest_class"], risk.get("basis") != "candidates"
+        return _Facts(
+            evaluation["records"], hidden, risk["before"]["highest"], risk["after"]["highest"], loss, by_classes
+        )
+    if summary is None:
+        return None
+    before, after = summary["risk"]["before"]["highest"], summary["risk"]["after"]["highest"]
+    hidden, by_classes = summary["smallest_class"], summary["certificate"].get("class_based", True)
+    if not by_classes:
+        hidden = round(1 / after) if after else None
+    return _Facts(summary["records"], hidden, before, after, summary["metrics"]["gcp"], by_classes)
+
+
+def _top_cards(facts: _Facts | None) -> str:
+    if facts is None:
         return ""
-    mood = "good" if hidden_among is not None and hidden_among >= 2 else "bad"
-    if by_classes:
-        hidden = ("Smallest class", count(hidden_among), "Every record looks the same as this many or more.")
+    mood = "good" if facts.hidden_among is not None and facts.hidden_among >= 2 else "bad"
+    if facts.by_classes:
+        hidden = ("Smallest class", count(facts.hidden_among), "Every record looks the same as this many or more.")
     else:
-        hidden = ("Fewest candidates", count(hidden_among), "This many released records or more fit every person.")
-    change = f"{share(before_risk)} → {share(after_risk)}"
+        hidden = (
+            "Fewest candidates",
+            count(facts.hidden_among),
+            "This many released records or more fit every person.",
+        )
+    change = f"{share(facts.risk_before)} → {share(facts.risk_after)}"
+    lost = number(round(facts.loss, 4))
     return cards(
-        card("Records", count(records), "People or events in the original table."),
+        card("Records", count(facts.records), "People or events in the original table."),
         card(*hidden, mood),
         card("Highest risk", change, "Chance to recognise the most exposed person, before and after.", mood),
-        card("Loss (GCP)", number(round(loss, 4)), "Mean width of a released cell: 0 is exact, 1 is nothing left."),
+        card("Loss (GCP)", lost, "Mean width of a released cell: 0 is exact, 1 is nothing left."),
     )

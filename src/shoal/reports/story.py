@@ -49,24 +49,30 @@ def tell_story(certificate: Dict, *, public: bool = False) -> tuple[Chapter, ...
 
 def _without_names(certificate: Dict) -> Dict:
     """The certificate with the number of columns in place of their names."""
-    job = dict(certificate.get("job", {}))
-    roles = {role: [_columns(job[role])] for role in ("sensitive", "keep", "identifiers", "allow") if job.get(role)}
-    models = [str(spec).split(":") for spec in certificate.get("models", ())]
-    # The number of a model comes last, but for k-anonymity over persons: there the person column follows it.
-    plain = [
-        ":".join(parts[:2]) if len(parts) <= 2 or parts[0] == "k-anonymity" else f"{parts[0]}:{parts[-1]}"
-        for parts in models
-    ]
-    unguarded = [name for name in job.get("sensitive", ()) if not _looked_at(name, certificate.get("models", ()))]
-    roles["unguarded"] = [_columns(unguarded)] if unguarded else []
+    job, models = dict(certificate.get("job", {})), [str(spec) for spec in certificate.get("models", ())]
+    roles: Dict = {role: _counted(job[role]) for role in ("sensitive", "keep", "identifiers", "allow") if role in job}
+    unguarded = [name for name in job.get("sensitive", ()) if not _looked_at(name, models)]
     person = {"person": tell("a column that is dropped")} if job.get("person") else {}
-    quasi = [_columns(certificate["quasi"])] if certificate.get("quasi") else []
-    kept = [_columns(_kept(certificate))] if _kept(certificate) else []
-    return {**certificate, "job": {**roles, **person}, "quasi": quasi, "models": plain, "kept": kept}
+    return {
+        **certificate,
+        "job": {**roles, "unguarded": _counted(unguarded), **person},
+        "quasi": _counted(certificate.get("quasi", ())),
+        "models": [_without_column(spec) for spec in models],
+        "kept": _counted(_kept(certificate)),
+    }
 
 
-def _columns(names: Sequence[str]) -> str:
-    return tell("1 column") if len(names) == 1 else tell("{count} columns", count=len(names))
+def _without_column(spec: str) -> str:
+    """A model as name and number. The number comes last, but for k-anonymity over persons: there it comes first."""
+    parts = spec.split(":")
+    return ":".join(parts[:2]) if len(parts) <= 2 or parts[0] == "k-anonymity" else f"{parts[0]}:{parts[-1]}"
+
+
+def _counted(names: Sequence[str]) -> list[str]:
+    """How many columns there are, in the place of their names; nothing for none."""
+    if not names:
+        return []
+    return [tell("1 column") if len(names) == 1 else tell("{count} columns", count=len(names))]
 
 
 def _released(certificate: Dict) -> list[str]:
@@ -136,6 +142,19 @@ def _costs(certificate: Dict) -> list[str]:
 
 def remaining_risks(certificate: Dict) -> list[str]:
     """What the release does not protect against, as far as the job tells it."""
+    told = [*_risks_of_groups(certificate), *_risks_of_kept_columns(certificate)]
+    if not certificate.get("job", {}).get("person"):
+        told.append(tell("It is taken for granted that each record is another person."))
+    if certificate.get("row_order") == "input":
+        text = "The rows are in the order of the input: if that was sorted by something, ranges narrow each other."
+        told.append(tell(text))
+    told.append(tell("Another release about the same people can undo this one; check both together before the second."))
+    told.append(tell("Knowledge about people that nobody thought of when the columns got their roles."))
+    return told
+
+
+def _risks_of_groups(certificate: Dict) -> list[str]:
+    """What somebody learns who finds the group of a person, and what the models leave open."""
     job, models = certificate.get("job", {}), [str(spec) for spec in certificate.get("models", ())]
     told = []
     smallest = certificate.get("smallest_class")
@@ -146,8 +165,12 @@ def remaining_risks(certificate: Dict) -> list[str]:
     if unguarded:
         text = "No model looks at {names}: where all of a group have the same value, it is known of everybody in it."
         told.append(tell(text, names=_names(unguarded)))
-    told += [tell(entry.does_not_stop) for entry in map(_entry, _model_names(models)) if entry is not None]
-    kept = _kept(certificate)
+    return told + [tell(entry.does_not_stop) for entry in map(_entry, _model_names(models)) if entry is not None]
+
+
+def _risks_of_kept_columns(certificate: Dict) -> list[str]:
+    told = []
+    kept, allowed = _kept(certificate), certificate.get("job", {}).get("allow")
     if kept:
         text = "Kept columns are published as they are. Whoever knows one of them from elsewhere can use it: {names}."
         told.append(tell(text, names=_names(kept)))
@@ -157,16 +180,9 @@ def remaining_risks(certificate: Dict) -> list[str]:
         sentence = tell(text, count=_count(alone))
         records = certificate.get("records", {}).get("released", 0)
         told.append(Grave(sentence) if alone > ALONE * records else sentence)
-    if job.get("allow"):
+    if allowed:
         text = "Published although nearly every record has its own value: {names}. They single people out."
-        told.append(Grave(tell(text, names=_names(job["allow"]))))
-    if not job.get("person"):
-        told.append(tell("It is taken for granted that each record is another person."))
-    if certificate.get("row_order") == "input":
-        text = "The rows are in the order of the input: if that was sorted by something, ranges narrow each other."
-        told.append(tell(text))
-    told.append(tell("Another release about the same people can undo this one; check both together before the second."))
-    told.append(tell("Knowledge about people that nobody thought of when the columns got their roles."))
+        told.append(Grave(tell(text, names=_names(allowed))))
     return told
 
 

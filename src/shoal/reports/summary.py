@@ -49,15 +49,19 @@ def risk_section(page: Page, summary: Dict, *, public: bool) -> str:
         rows.append([title, show(before.get(name)), show(after.get(name)), meaning])
     intro = "How easily a person who is known to be in the table can be recognised by the quasi-identifiers."
     if public:
-        shown = [[row[0], row[2], row[3]] for row in rows[:2]]
-        return section("Risk", intro, table(["Risk", "In the release", MEANING], shown, numbers=(1,)))
+        rows = [[row[0], row[2], row[3]] for row in rows[:2]]
+        return section("Risk", intro, table(["Risk", "In the release", MEANING], rows, numbers=(1,)))
+    shown = table(["Risk", "Before", "After", MEANING], rows, numbers=(1, 2))
+    return section("Risk", intro, shown, _risk_chart(page, before, after))
+
+
+def _risk_chart(page: Page, before: Dict, after: Dict) -> str:
     records = [
         {"measure": _RISK[name][0], "when": when, "value": values[name]}
         for name in ("highest", "average")
         for when, values in (("before", before), ("after", after))
     ]
-    chart = page.chart(specs.before_and_after(records, "risk"), "Risk before and after; lower is safer.")
-    return section("Risk", intro, table(["Risk", "Before", "After", MEANING], rows, numbers=(1, 2)), chart)
+    return page.chart(specs.before_and_after(records, "risk"), "Risk before and after; lower is safer.")
 
 
 def loss_section(page: Page, summary: Dict, *, public: bool) -> str:
@@ -125,7 +129,19 @@ def certificate_sections(summary: Dict, *, public: bool) -> list[str]:
     certificate = summary["certificate"]
     checks = [[str(check["model"]), _verdict(check), _found(check)] for check in certificate.get("checks", ())]
     intro = "The check reads the released values alone and shares no code with the algorithm that made them."
-    parts = [section("What was checked", intro, table(["Requirement", "Result", "Found"], checks))]
+    inside = [table(["What", "Value", MEANING], _proof_rows(certificate, public=public))]
+    if certificate.get("kept"):
+        inside += _kept_table(certificate, public=public)
+    if not public:
+        inside += _run_tables(certificate, summary.get("seconds", {}))
+    return [
+        section("What was checked", intro, table(["Requirement", "Result", "Found"], checks)),
+        section("How it was made", "To repeat and to check it.", *inside),
+    ]
+
+
+def _proof_rows(certificate: Dict, *, public: bool) -> list[list[str]]:
+    """Hashes, versions and rules: what is needed to repeat a run and to check a release."""
     hashes = certificate.get("hashes", {})
     rows = [["Release (SHA-256)", hashes.get("release", ""), "Identifies the released table."]]
     if not public:
@@ -139,14 +155,7 @@ def certificate_sections(summary: Dict, *, public: bool) -> list[str]:
     )
     order = certificate.get("row_order", "input")
     rows.append(["Order of the rows", _ROW_ORDERS.get(order, order), "What the order of the file can tell."])
-    rows += [["Note", text, "Told by the run."] for text in certificate.get("notes", ()) if not public]
-    inside = [table(["What", "Value", MEANING], rows)]
-    if certificate.get("kept"):
-        inside += _kept_table(certificate, public=public)
-    if not public:
-        inside += _run_tables(certificate, summary.get("seconds", {}))
-    parts.append(section("How it was made", "To repeat and to check it.", *inside))
-    return parts
+    return rows + [["Note", text, "Told by the run."] for text in certificate.get("notes", ()) if not public]
 
 
 def _kept_table(certificate: Dict, *, public: bool) -> list[str]:

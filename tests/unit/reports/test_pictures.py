@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from shoal.reports.curves import curves
 from shoal.reports.frontier import Comparison, frontier_picture
-from shoal.reports.pictures import crowds, curves, pairs
+from shoal.reports.pictures import crowds, pairs
 from shoal.reports.story import Grave, tell_story
 
 NASTY = "<b>&\"'"

@@ -75,6 +75,17 @@ def quality_against_h(records: Sequence[Record], title: str = "overall F-measure
     """
     panels = list(dict.fromkeys(record["panel"] for record in records if "panel" in record))
     modes = list(dict.fromkeys(record["mode"] for record in records if record.get("mode")))
+    lines = {"mark": {"type": "line", "point": {"size": 36}}, "encoding": _over_h(title, modes)}
+    if len(panels) < 2:
+        return _spec(records, 260, **lines)
+    whole = _spec(records, 0)
+    beside = {key: part for key, part in whole.items() if key not in ("width", "height")}
+    facet = {"field": "panel", "type": "nominal", "sort": panels, "title": None}
+    return {**beside, "facet": facet, "columns": 2, "spec": {"width": PANEL, "height": 180, **lines}}
+
+
+def _over_h(title: str, modes: Sequence[str]) -> Spec:
+    """What is drawn where, in which colour, and with which kind of line."""
     encoding: Spec = {
         "x": {"field": "h", "type": "quantitative", "title": "h: records that every group has at least"},
         "y": {"field": "value", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}},
@@ -85,13 +96,7 @@ def quality_against_h(records: Sequence[Record], title: str = "overall F-measure
         kinds = {"domain": modes, "range": [[1, 0], [5, 3]][: len(modes)]}
         encoding["strokeDash"] = {"field": "mode", "type": "nominal", "scale": kinds, "legend": None}
         encoding["tooltip"].append(_text("mode", "mode"))
-    lines = {"mark": {"type": "line", "point": {"size": 36}}, "encoding": encoding}
-    if len(panels) < 2:
-        return _spec(records, 260, **lines)
-    whole = _spec(records, 0)
-    beside = {key: part for key, part in whole.items() if key not in ("width", "height")}
-    facet = {"field": "panel", "type": "nominal", "sort": panels, "title": None}
-    return {**beside, "facet": facet, "columns": 2, "spec": {"width": PANEL, "height": 180, **lines}}
+    return encoding
 
 
 def taxonomy_records(nodes: Sequence[Mapping[str, Any]]) -> list[Record]:
@@ -137,6 +142,12 @@ def grown_taxonomy(records: Sequence[Record], attribute: str) -> Spec:
         record["middle"] = (record["left"] + record["right"]) / 2
         room = WIDTH * record["records"] / total
         record["shown"] = record["value"] if room >= LETTER * len(record["value"]) else ""
+    title = {"text": attribute, "anchor": "start", "fontSize": 13}
+    return _spec(drawn, ROW * levels, title=title, layer=_boxes_and_texts(total, levels))
+
+
+def _boxes_and_texts(total: int, levels: int) -> list[Spec]:
+    """The intervals as boxes, and their texts in the middle of those that are wide enough."""
     place = {
         "x": {
             "field": "left",
@@ -153,27 +164,21 @@ def grown_taxonomy(records: Sequence[Record], attribute: str) -> Spec:
             "scale": {"reverse": True, "domain": [0, levels]},
         },
     }
-    return _spec(
-        drawn,
-        ROW * levels,
-        title={"text": attribute, "anchor": "start", "fontSize": 13},
-        layer=[
-            {
-                "mark": {"type": "rect", "color": "#c8d8ea", "stroke": "white", "strokeWidth": 1.5},
-                "encoding": {
-                    **place,
-                    "x2": {"field": "right"},
-                    "y2": {"field": "bottom"},
-                    "tooltip": [_text("value", "interval"), _number("records", "records", ",d")],
-                },
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11, "dy": ROW * 0.42},
-                "encoding": {
-                    "x": {"field": "middle", "type": "quantitative"},
-                    "y": place["y"],
-                    "text": {"field": "shown", "type": "nominal"},
-                },
-            },
-        ],
-    )
+    boxes = {
+        "mark": {"type": "rect", "color": "#c8d8ea", "stroke": "white", "strokeWidth": 1.5},
+        "encoding": {
+            **place,
+            "x2": {"field": "right"},
+            "y2": {"field": "bottom"},
+            "tooltip": [_text("value", "interval"), _number("records", "records", ",d")],
+        },
+    }
+    texts = {
+        "mark": {"type": "text", "fontSize": 11, "dy": ROW * 0.42},
+        "encoding": {
+            "x": {"field": "middle", "type": "quantitative"},
+            "y": place["y"],
+            "text": {"field": "shown", "type": "nominal"},
+        },
+    }
+    return [boxes, texts]
