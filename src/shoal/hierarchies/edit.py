@@ -30,12 +30,7 @@ def edit_hierarchy(hierarchy: Hierarchy, changes: Changes, column: str) -> Hiera
     labels = {label for row in rows for label in row}
     problems += _unknown(changes.rename, labels, "label", column)
     rows = [tuple(changes.rename.get(label, label) for label in row) for row in rows]
-    values = [row[0] for row in rows]
-    problems += _unknown([*changes.remove, *changes.move], values, "value", column)
-    taken = sum(value in set(values) for value in changes.add)
-    if taken:
-        message = f"{taken} of the values to be added are there already"
-        problems.append(Problem("duplicate-leaf", message, column, "move them instead"))
+    problems += _unknown_values(changes, [row[0] for row in rows], column)
     moved = {**changes.move, **changes.add}
     groups = {label: row[level:] for row in rows for level, label in enumerate(row) if level > 0}
     problems += _unknown(moved.values(), list(groups), "group", column)
@@ -45,6 +40,16 @@ def edit_hierarchy(hierarchy: Hierarchy, changes: Changes, column: str) -> Hiera
     levels = hierarchy.levels
     rows += [_below(value, groups[group], levels) for value, group in moved.items()]
     return from_paths(column, rows)
+
+
+def _unknown_values(changes: Changes, values: Sequence[str], column: str) -> list[Problem]:
+    """What cannot be removed or moved, since it is not there, and what cannot be added, since it is."""
+    problems = _unknown([*changes.remove, *changes.move], values, "value", column)
+    taken = sum(value in set(values) for value in changes.add)
+    if taken:
+        message = f"{taken} of the values to be added are there already"
+        problems.append(Problem("duplicate-leaf", message, column, "move them instead"))
+    return problems
 
 
 def _below(value: str, group: Path, levels: int) -> Path:

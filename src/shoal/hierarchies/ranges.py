@@ -46,9 +46,7 @@ def ranges(
     order = np.argsort(numbers, kind="stable")
     texts, numbers = [texts[leaf] for leaf in order], numbers[order]
     if edges is not None:
-        boundaries = [_decimals(level) for level in _edge_lists(edges)]
-        scaled = scale_numbers(texts, numbers, boundaries[0])
-        return with_root(texts, [_given_ranges(scaled, [scaled.scale(edge) for edge in level]) for level in boundaries])
+        return with_root(texts, _given_levels(texts, numbers, edges))
     pieces = factor**levels if levels is not None else 16
     lowest = _suggested_width(numbers, pieces) if width is None else Decimal(str(width))
     scaled = scale_numbers(texts, numbers, [lowest])
@@ -66,6 +64,12 @@ def _equal_ranges(scaled: ScaledNumbers, width: int, levels: int | None, factor:
         built.append((codes.astype(np.int64), labels))
         width *= factor
     return built
+
+
+def _given_levels(texts: list[str], numbers: NDArray[np.float64], edges: object) -> list[Level]:
+    boundaries = [_decimals(level) for level in _edge_lists(edges)]
+    scaled = scale_numbers(texts, numbers, boundaries[0])
+    return [_given_ranges(scaled, [scaled.scale(edge) for edge in level]) for level in boundaries]
 
 
 def _given_ranges(scaled: ScaledNumbers, boundaries: list[int]) -> Level:

@@ -52,17 +52,15 @@ def assemble(leaves: Sequence[str], codes: Sequence[NDArray[np.integer]], labels
     count = len(leaves)
     ranks = [_first_appearance(np.asarray(level)) for level in codes]
     order = np.lexsort((np.arange(count), *ranks)) if ranks else np.arange(count)
-    ancestors = np.empty((len(ranks) + 1, count), dtype=np.int32)
-    ancestors[0] = np.arange(count)
     texts = [leaves[leaf] for leaf in order]
-    node_texts = list(texts)
-    for level, nodes in enumerate(codes, start=1):
+    node_texts, ancestors = list(texts), [np.arange(count)]
+    for nodes, level_labels in zip(codes, labels, strict=True):
         in_order = np.asarray(nodes)[order]
         starts = np.flatnonzero(np.diff(in_order, prepend=in_order[0] - 1))  # leaves of a node are neighbours now
-        sizes = np.diff(starts, append=count)
-        ancestors[level] = len(node_texts) + np.repeat(np.arange(len(starts)), sizes)
-        node_texts += [labels[level - 1][code] for code in in_order[starts]]
-    return Hierarchy(tuple(texts), tuple(node_texts), ancestors)
+        number_of_node = np.repeat(np.arange(len(starts)), np.diff(starts, append=count))
+        ancestors.append(len(node_texts) + number_of_node)
+        node_texts += [level_labels[code] for code in in_order[starts]]
+    return Hierarchy(tuple(texts), tuple(node_texts), np.stack(ancestors).astype(np.int32))
 
 
 def order_by(hierarchy: Hierarchy, keys: NDArray[np.float64]) -> Hierarchy:

@@ -30,11 +30,10 @@ def risky_combinations(
 
     `complete` says whether all combinations were tried, `estimated` whether counts are extrapolated.
     """
-    names = list(hashes)
-    records = next(iter(hashes.values())).size if names else 0
+    records = next(iter(hashes.values())).size if hashes else 0
     fraction = min(1.0, LOOKED_AT / records) if records else 1.0
     found: list[dict[str, Any]] = []
-    wanted = [chosen for size in range(1, max(1, largest) + 1) for chosen in combinations(names, size)]
+    wanted = [chosen for size in range(1, max(1, largest) + 1) for chosen in combinations(hashes, size)]
     sums = _Sums(hashes)
     for chosen in wanted[:MOST_COMBINATIONS]:
         unique = _alone(sums.of(chosen), persons, fraction if len(chosen) > 1 else 1.0)
@@ -74,12 +73,18 @@ def _alone(key: NDArray[np.uint64], persons: NDArray[np.int64] | None, fraction:
         chosen = np.flatnonzero(key < np.uint64(int(_HIGHEST * fraction)))
         key = key[chosen]
         persons = persons[chosen] if persons is not None else None
-    if persons is None:
-        counts = run_lengths(np.sort(key))
-        return round(int(np.count_nonzero(counts == 1)) / fraction)
+    if persons is not None:
+        return round(_of_one_person(key, persons) / fraction)
+    return round(int(np.count_nonzero(run_lengths(np.sort(key)) == 1)) / fraction)
+
+
+def _of_one_person(key: NDArray[np.uint64], persons: NDArray[np.int64]) -> int:
+    """Records whose values nobody else has, whatever number of them the person has."""
+    if not key.size:
+        return 0
     order = np.lexsort((persons, key))
     key, persons = key[order], persons[order]
-    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if key.size else np.zeros(0, dtype=np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     ends = np.append(starts[1:], key.size)
     of_one = persons[starts] == persons[ends - 1]  # sorted, so the first and last person differ if any two do
-    return round(int((ends - starts)[of_one].sum()) / fraction)
+    return int((ends - starts)[of_one].sum())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +38,10 @@ def find_dependence(facts: Mapping[str, ColumnFacts]) -> Dependence:
     useful.sort(key=lambda fact: fact.distinct)
     looked_at = useful[:MOST_COLUMNS]
     settles = {(one.name, two.name) for one, two in permutations(looked_at, 2) if _settles(one, two)}
-    place = {name: number for number, name in enumerate(facts)}
-    in_order = sorted(settles, key=lambda pair: (place[pair[0]], place[pair[1]]))
-    same = tuple(pair for pair in in_order if pair[::-1] in settles and place[pair[0]] < place[pair[1]])
-    return Dependence(same, tuple(p for p in in_order if p[::-1] not in settles), len(useful) - len(looked_at))
+    in_order = [pair for pair in permutations(facts, 2) if pair in settles]
+    same = tuple(pair for pair in combinations(facts, 2) if {pair, pair[::-1]} <= settles)
+    one_way = tuple(pair for pair in in_order if pair[::-1] not in settles)
+    return Dependence(same, one_way, len(useful) - len(looked_at))
 
 
 def _settles(one: ColumnFacts, two: ColumnFacts) -> bool:

@@ -70,29 +70,49 @@ def _facts(numbered: tuple[int, pl.Series], missing: tuple[str, ...], scales: Ma
     hashes = spread(column.hash(seed=number).to_numpy())
     present = hashes[~absent.to_numpy()] if absences else hashes
     counts = run_lengths(np.sort(present))
-    distinct = column.unique().cast(pl.String) if isinstance(column.dtype, TEXT_LIKE) else column.head(0)
-    distinct = distinct.filter(~is_missing(distinct, missing))
-    is_text = isinstance(column.dtype, pl.String)  # categories are what they are, whatever they look like
-    scale = scales.get(column.name) or (find_scale(distinct, missing) if is_text else find_scale(column))
-    marks = _missing_texts(distinct)
-    left = distinct.filter(~distinct.is_in(list(marks))) if marks else distinct
+    texts = _look_at_texts(column, missing, scales.get(column.name))
+    is_category = texts.scale is Scale.CATEGORY
     return ColumnFacts(
         name=column.name,
-        scale=scale,
+        scale=texts.scale,
         records=int(present.size),
         missing=absences,
         distinct=int(counts.size),
         alone=int(np.count_nonzero(counts == 1)),
         most_common=int(counts.max(initial=0)),
-        format=find_format(left, int(present.size)) if scale is Scale.CATEGORY else None,
+        format=find_format(texts.left, int(present.size)) if is_category else None,
         has_text=has_text(column.dtype),
-        to_the_second=_has_time(column.dtype, distinct, scale),
-        missing_texts=marks,
-        decimal_comma=scale is Scale.CATEGORY and is_text and has_decimal_comma(left),
-        missing_numbers=_missing_numbers(column, distinct, scale, int(counts.size)),
-        scale_without_texts=find_scale(left) if marks and is_text and column.name not in scales else scale,
+        to_the_second=_has_time(column.dtype, texts.distinct, texts.scale),
+        missing_texts=texts.marks,
+        decimal_comma=is_category and texts.is_plain and has_decimal_comma(texts.left),
+        missing_numbers=_missing_numbers(column, texts.distinct, texts.scale, int(counts.size)),
+        scale_without_texts=texts.scale_of_left,
         hashes=hashes,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Texts:
+    """The distinct texts of a column, and what they are; nothing for a column of another type."""
+
+    is_plain: bool  # no categories: these are what they are, whatever they look like
+    distinct: pl.Series
+    marks: tuple[str, ...]  # texts that probably mean 'missing'
+    left: pl.Series  # without these
+    scale: Scale
+    scale_of_left: Scale
+
+
+def _look_at_texts(column: pl.Series, missing: tuple[str, ...], given: Scale | None) -> _Texts:
+    distinct = column.unique().cast(pl.String) if isinstance(column.dtype, TEXT_LIKE) else column.head(0)
+    distinct = distinct.filter(~is_missing(distinct, missing))
+    is_plain = isinstance(column.dtype, pl.String)
+    marks = _missing_texts(distinct)
+    left = distinct.filter(~distinct.is_in(list(marks))) if marks else distinct
+    if given is not None:
+        return _Texts(is_plain, distinct, marks, left, given, given)
+    scale = find_scale(distinct, missing) if is_plain else find_scale(column)
+    return _Texts(is_plain, distinct, marks, left, scale, find_scale(left) if marks and is_plain else scale)
 
 
 def spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -134,13 +154,14 @@ def _missing_numbers(column: pl.Series, distinct: pl.Series, scale: Scale, count
         return ()
     values = distinct if isinstance(column.dtype, pl.String) else column.unique()
     numbers = np.unique(parse_numbers(values).positions)
-    numbers = numbers[~np.isnan(numbers)]
     marks = np.array(sorted(words().missing_numbers))
-    others = numbers[~np.isin(numbers, marks)]
-    if others.size < 3:
-        return ()
+    found, others = numbers[np.isin(numbers, marks)], numbers[~np.isin(numbers, marks) & ~np.isnan(numbers)]
+    return tuple(float(mark) for mark in found if _is_far(float(mark), others)) if others.size >= 3 else ()
+
+
+def _is_far(mark: float, others: NDArray[np.float64]) -> bool:
+    """Whether a number lies far from all others; where none of these is negative, any negative one does."""
     low, high = float(others.min()), float(others.max())
     spread_of_others = max(high - low, 1.0)
-    below = low if low >= 0 else low - FAR * spread_of_others  # where nothing is negative, any negative mark stands out
-    far = [mark for mark in marks if mark < below or mark > high + spread_of_others / FAR]
-    return tuple(float(mark) for mark in far if np.isin(mark, numbers))
+    below = low if low >= 0 else low - FAR * spread_of_others
+    return mark < below or mark > high + spread_of_others / FAR

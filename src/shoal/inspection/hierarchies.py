@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.hierarchies.countries import region_of
 from shoal.inspection.facts import ColumnFacts
@@ -23,8 +24,9 @@ COUNTRIES_SHARE = 0.7  # of the values must be countries
 FEWEST_COUNTRIES = 3
 MOST_VALUES = 100_000  # for which a hierarchy is made at all
 _POSTCODES = ("zip", "plz", "postcode", "postal", "postleitzahl", "post")
+_SYSTEMS = {"icd": "icd10", "atc": "atc"}  # by the form of the values
 _OCCUPATIONS = ("isco", "soc", "nace", "noga", "isic", "kldb")
-SKEWED = 3.0  # mean of the upper half over that of the lower: from there on equal widths leave ranges empty
+SKEWED = 9.0  # mean of the upper half over that of the lower: from there on equal widths leave ranges empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +63,33 @@ def suggest_hierarchy(
 
 def _of_codes(fact: ColumnFacts, texts: pl.Series) -> HierarchySuggestion | None:
     """Codes whose beginning is the coarser code."""
-    parts = parts_of_name(fact.name)
-    as_category = fact.scale_without_texts is not Scale.CATEGORY
     form = fact.format.name if fact.format is not None else None
-    if form in ("icd", "atc"):
-        system = {"icd": "icd10", "atc": "atc"}[form]
-        return HierarchySuggestion({"builder": "codes", "system": system}, f"codes of {form.upper()}", True)
-    stripped = texts.str.strip_chars()
-    lengths = stripped.str.len_chars()
-    digits = bool(stripped.str.contains(r"^[0-9]+$").all())
-    if form == "postcode" or (digits and lengths.n_unique() == 1 and _says(parts, fact.name, _POSTCODES)):
-        return HierarchySuggestion(
-            {"builder": "prefix"}, "postcodes, a place less from level to level", True, as_category
-        )
-    if digits and lengths.max() == 4 and lengths.min() == 4 and _says(parts, fact.name, _OCCUPATIONS):
+    if form in _SYSTEMS:
+        return HierarchySuggestion({"builder": "codes", "system": _SYSTEMS[form]}, f"codes of {form.upper()}", True)
+    length = _length_of_digits(texts)
+    as_category = fact.scale_without_texts is not Scale.CATEGORY
+    if form == "postcode" or (length and _says(fact.name, _POSTCODES)):
+        why = "postcodes, a place less from level to level"
+        return HierarchySuggestion({"builder": "prefix"}, why, True, as_category)
+    if length == 4 and _says(fact.name, _OCCUPATIONS):
         builder = {"builder": "codes", "system": "isco"}
         return HierarchySuggestion(builder, "occupations, a digit less from level to level", True, as_category)
-    if digits and not as_category and lengths.n_unique() == 1 and int(lengths.max()) >= 4:  # type: ignore[arg-type]
+    if length >= 4 and not as_category:
         return HierarchySuggestion({"builder": "prefix"}, "codes of one length", True)
     return None
 
 
-def _says(parts: list[str], name: str, words: tuple[str, ...]) -> bool:
+def _length_of_digits(texts: pl.Series) -> int:
+    """How long the texts are, if all are figures and equally long; else 0."""
+    stripped = texts.str.strip_chars()
+    lengths = stripped.str.len_chars().unique()
+    if texts.is_empty() or lengths.len() > 1 or not stripped.str.contains(r"^[0-9]+$").all():
+        return 0
+    return int(lengths[0])
+
+
+def _says(name: str, words: tuple[str, ...]) -> bool:
+    parts = parts_of_name(name)
     joined = "".join(parts)
     return any(word in (*parts, joined) or joined.startswith(word) for word in words)
 
@@ -96,14 +103,18 @@ def _of_numbers(fact: ColumnFacts, column: pl.Series, values: pl.Series) -> Hier
         return HierarchySuggestion({"builder": "ranges", "width": 5, "levels": 3}, "ages by 5, 10 and 20 years", False)
     if numbers.size <= 16:
         return None
-    middle = numbers.size // 2
-    lower, upper = numbers[:middle] - numbers[0], numbers[middle:] - numbers[0]
-    if upper.mean() > SKEWED * max(float(lower.mean()), 1e-300) * 3:
+    if _is_skewed(numbers):
         edges = _quantiles(column, fact.scale_without_texts is Scale.INTEGER)
         if len(edges) >= 3:
             builder = {"builder": "ranges", "edges": [edges, edges[1::2]] if len(edges) >= 5 else [edges]}
             return HierarchySuggestion(builder, "skewed numbers, about as many records in each range", False)
     return HierarchySuggestion({"builder": "ranges"}, "numbers in ranges of equal width", False)
+
+
+def _is_skewed(numbers: NDArray[np.float64]) -> bool:
+    middle = numbers.size // 2
+    lower, upper = numbers[:middle] - numbers[0], numbers[middle:] - numbers[0]
+    return bool(upper.mean() > SKEWED * max(float(lower.mean()), 1e-300))
 
 
 def _quantiles(column: pl.Series, whole: bool) -> list[float]:

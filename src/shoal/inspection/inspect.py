@@ -80,10 +80,7 @@ def inspect_table(
     _check_names(frame, [*given, *(scales or {}), *([person] if person is not None else [])])
     facts = find_facts(frame, missing, scales)
     dependence = find_dependence(facts)
-    judged = judge_columns(facts, dependence)
-    judged |= {name: Judgement(str(role), "you said so", role) for name, role in given.items()}
-    if person is not None:
-        judged[person] = Judgement(str(Role.IDENTIFYING), "you said that it tells persons apart", Role.IDENTIFYING)
+    judged = {**judge_columns(facts, dependence), **_decided(given, person)}
     chosen = [name for name, role in given.items() if role is Role.QUASI_IDENTIFYING]
     chosen = chosen or [name for name, verdict in judged.items() if verdict.is_quasi]
     persons = person_numbers(frame[person], missing) if person is not None else None
@@ -95,6 +92,14 @@ def inspect_table(
         person=None if person is not None else suggest_person(facts, judged),
         risk=risky_combinations({name: facts[name].hashes for name in chosen}, largest, persons),
     )
+
+
+def _decided(given: Mapping[str, Role], person: str | None) -> dict[str, Judgement]:
+    """What the user has decided already."""
+    judged = {name: Judgement(str(role), "you said so", role) for name, role in given.items()}
+    if person is not None:
+        judged[person] = Judgement(str(Role.IDENTIFYING), "you said that it tells persons apart", Role.IDENTIFYING)
+    return judged
 
 
 def _check_names(frame: pl.DataFrame, named: Sequence[str]) -> None:

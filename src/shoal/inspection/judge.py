@@ -18,6 +18,7 @@ UNDECIDED = "decide yourself"
 NEARLY_UNIQUE = 0.9  # share of distinct values, or of records that stand alone
 FEW_RECORDS = 20  # a table so small says nothing by how often values repeat
 FEW_VALUES = 100  # of a category: others may know them
+MOST_VALUES_OF_A_LIST = 20  # so few texts were chosen from a list, whatever the name says
 MANY_VALUES = 20  # so many, and a share of them, are needed to stand for persons or cases
 MANY_VALUES_SHARE = 0.05
 
@@ -49,21 +50,20 @@ def _judge(fact: ColumnFacts) -> Judgement:
     if not fact.has_text:
         why = "values of a type that cannot be generalized, only kept or dropped"
         return Judgement(UNDECIDED, why, Role.IDENTIFYING)
-    if fact.format is not None and fact.format.role == Role.IDENTIFYING:
-        return _firm(Role.IDENTIFYING, f"it looks like {fact.format.what}")
+    form = fact.format
+    if form is not None and form.role == Role.IDENTIFYING:
+        return _firm(Role.IDENTIFYING, f"it looks like {form.what}")
     if fact.scale_without_texts is Scale.DATE:
         exact = ", to the second" if fact.to_the_second else ""
         return _firm(Role.QUASI_IDENTIFYING, f"dates{exact}, which others may know{_and_alone(fact)}")
     kinds = kinds_of_name(fact.name)
-    if fact.format is not None and fact.format.role is not None:
-        if any(kind.role == Role.IDENTIFYING and not kind.many_values for kind in kinds[:1]):
-            return _firm(Role.IDENTIFYING, f"its name says {kinds[0].what}")
-        return _firm(Role(fact.format.role), f"it looks like {fact.format.what}")
-    for kind in kinds:
-        verdict = _by_name(kind, fact)
-        if verdict is not None:
-            return verdict
-    return _by_values(fact)
+    if form is not None and form.role is not None:
+        named = kinds[0] if kinds and not kinds[0].many_values else None
+        if named is not None and named.role == Role.IDENTIFYING:
+            return _firm(Role.IDENTIFYING, f"its name says {named.what}")
+        return _firm(Role(form.role), f"it looks like {form.what}")
+    by_name = (_by_name(kind, fact) for kind in kinds)
+    return next((verdict for verdict in by_name if verdict is not None), None) or _by_values(fact)
 
 
 def _by_name(kind: Kind, fact: ColumnFacts) -> Judgement | None:
@@ -72,6 +72,8 @@ def _by_name(kind: Kind, fact: ColumnFacts) -> Judgement | None:
         stands_for_cases = fact.distinct >= MANY_VALUES and fact.distinct_share >= MANY_VALUES_SHARE
         counted = "of" in parts_of_name(fact.name) or fact.scale_without_texts is Scale.DECIMAL  # number of children
         return _firm(Role.IDENTIFYING, why) if stands_for_cases and not counted else None
+    if kind.of_free_text and fact.distinct <= MOST_VALUES_OF_A_LIST:  # credit_history with five codes
+        return None
     if kind.role == UNDECIDED:
         return Judgement(UNDECIDED, f"{why}{_and_alone(fact)}", Role.IDENTIFYING)
     if kind.role == Role.SENSITIVE:

@@ -25,6 +25,7 @@ class Kind:
     pattern: re.Pattern[str]
     whole: frozenset[str]  # the words without a star: what parts may be joined to
     many_values: bool = False  # counts only where a column has many values
+    of_free_text: bool = False  # counts only where values were not chosen from a short list
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ def words() -> Words:
 def _kind(entry: dict[str, Any]) -> Kind:
     pattern = "|".join(word.replace("*", ".*") for word in entry["words"])
     whole = frozenset(word for word in entry["words"] if "*" not in word)
-    return Kind(entry["role"], entry["what"], re.compile(f"(?:{pattern})\\Z"), whole, entry.get("many_values", False))
+    only_if = {name: bool(entry.get(name, False)) for name in ("many_values", "of_free_text")}
+    return Kind(entry["role"], entry["what"], re.compile(f"(?:{pattern})\\Z"), whole, **only_if)
 
 
 def parts_of_name(name: str) -> list[str]:

@@ -26,19 +26,22 @@ def _is_of_no_person(fact: ColumnFacts) -> bool:
 
 def suggest_person(facts: Mapping[str, ColumnFacts], judged: Mapping[str, Judgement]) -> dict[str, object] | None:
     """The column that probably tells persons apart, with the records per person; None if no value repeats."""
-    candidates = []
-    for name, fact in facts.items():
-        if judged[name].role != Role.IDENTIFYING or fact.distinct < FEWEST_PERSONS or not fact.records:
-            continue
-        if _is_of_no_person(fact):
-            continue
-        each = fact.records / fact.distinct
-        says_so = any(part in words().persons for part in parts_of_name(name))
-        least = LEAST_RECORDS_OF_ONE if says_so else LEAST_RECORDS_OF_A_NAME
-        if least <= each <= MOST_RECORDS_OF_ONE:
-            candidates.append((not says_so, fact.missing, list(facts).index(name), name, each))
+    candidates = [fact for name, fact in facts.items() if judged[name].role == Role.IDENTIFYING and _may_repeat(fact)]
     if not candidates:
         return None
-    *_, name, each = min(candidates)
-    why = f"{facts[name].distinct:,} values for {facts[name].records:,} records: {each:.1f} records each"
-    return {"column": name, "records_each": each, "why": why}
+    fact = min(candidates, key=lambda fact: (not _says_person(fact), fact.missing))  # the first of equal ones
+    each = fact.records / fact.distinct
+    why = f"{fact.distinct:,} values for {fact.records:,} records: {each:.1f} records each"
+    return {"column": fact.name, "records_each": each, "why": why}
+
+
+def _may_repeat(fact: ColumnFacts) -> bool:
+    """Whether the values may be persons of whom some have several records."""
+    if fact.distinct < FEWEST_PERSONS or _is_of_no_person(fact):
+        return False
+    least = LEAST_RECORDS_OF_ONE if _says_person(fact) else LEAST_RECORDS_OF_A_NAME
+    return least <= fact.records / fact.distinct <= MOST_RECORDS_OF_ONE
+
+
+def _says_person(fact: ColumnFacts) -> bool:
+    return any(part in words().persons for part in parts_of_name(fact.name))
