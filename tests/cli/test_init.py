@@ -8,7 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+import shoal as shoal_library
 from shoal import Job
+from shoal.inspection.inspect import inspect_table
+from shoal.job.first_job import suggest_job, write_job
+from shoal.job.job import CsvSettings
+from shoal.tables.formats.files import read_table
 
 
 @pytest.fixture
@@ -99,3 +104,30 @@ def test_hierarchies_refused(shoal, stays: Path) -> None:
     assert shoal("hierarchies", "suggest", stays, "--columns", "nobody").code == 2
     both = shoal("hierarchies", "check", stays, "--hierarchies", ".", "--hierarchy", "plz=x.csv")
     assert both.code == 2
+
+
+def test_without_a_known_quasi_identifier_numbers_are_taken_for_such(shoal, tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    frame = pl.DataFrame({name: random.integers(0, 60, 300) for name in ("AAX", "BBX", "CCX")})
+    frame.write_csv(tmp_path / "table.csv")
+    outcome = shoal("init", "table.csv", "--show")
+    assert outcome.code == 0, outcome.err
+    (tmp_path / "job.yaml").write_text(outcome.out)
+    job = Job.load(tmp_path / "job.yaml")
+    assert set(job.quasi) == {"AAX", "BBX", "CCX"}
+    assert "DECIDE YOURSELF: nothing tells which columns others may know" in outcome.out
+
+
+TABLES = ("adult/adult", "cahousing/cahousing", "census1080/census1080", "cmc/cmc", "crx/crx", "mgm/mgm")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("table", [*TABLES, "german_credit/german_credit"])
+def test_a_first_job_of_a_real_table_runs(table: str, data_folder: Path, tmp_path: Path) -> None:
+    data = data_folder / f"{table}.csv"
+    frame = read_table(data).frame
+    found = inspect_table(frame, largest=1)
+    text = write_job(suggest_job(found, frame), data, tmp_path / "job.yaml", CsvSettings(), found)
+    (tmp_path / "job.yaml").write_text(text)
+    job = Job.load(tmp_path / "job.yaml").model_copy(update={"algorithm": "mondrian", "report": None})
+    assert shoal_library.run(job).certificate["passed"]

@@ -79,13 +79,17 @@ def init(
 
 
 def _tell(first: Any, output: Path) -> None:
-    undecided = [name for name, why in first.dropped.items() if why.startswith("DECIDE")]
+    from shoal.job.first_job import DECIDE
+
+    undecided = [name for name, why in first.dropped.items() if why.startswith(DECIDE)]
     print_text(
         f"written: {output} ({len(first.quasi)} quasi-identifying, {len(first.sensitive)} sensitive, "
         f"{len(first.dropped)} dropped, {len(first.kept)} kept columns; k = {first.k})"
     )
     if undecided:
         print_note(f"decide yourself, they are dropped until then: {', '.join(undecided)}")
+    if any(why.startswith(DECIDE) for why in first.quasi.values()):
+        print_note("decide yourself: nothing told which columns others may know, so all numbers are taken for such")
     for remark in first.remarks:
         print_note(f"note: {remark}")
     if not first.quasi:

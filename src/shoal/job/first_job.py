@@ -27,6 +27,7 @@ SMALL_TABLE = 1_000
 K_OF_SMALL_TABLE, K = 5, 11
 MOST_COMMON_SHARE = 0.4  # of a sensitive value, up to which groups with two values are easy to make
 MANY_QUASI = 12
+DECIDE = "DECIDE YOURSELF"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*\Z")
 _NOT_PLAIN = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
@@ -53,27 +54,48 @@ def suggest_job(found: Inspection, frame: pl.DataFrame, k: int | None = None) ->
     job = FirstJob()
     if found.person is not None:
         job.person, job.person_why = str(found.person["column"]), str(found.person["why"])
-    for name, verdict in found.judged.items():
-        if name == job.person:
-            continue
-        if verdict.role == UNDECIDED:
-            job.dropped[name] = f"DECIDE YOURSELF: {verdict.why}"
-        elif verdict.role == Role.SENSITIVE and is_nearly_unique(found.facts[name]):
-            job.dropped[name] = "DECIDE YOURSELF: sensitive, but nearly every record has its own value: it singles out"
-        else:
-            place = {Role.IDENTIFYING: job.dropped, Role.QUASI_IDENTIFYING: job.quasi, Role.SENSITIVE: job.sensitive}
-            place.get(Role(verdict.role), job.kept)[name] = verdict.why
-    people = found.records if job.person is None else found.facts[job.person].distinct
-    job.k = k if k is not None else (K_OF_SMALL_TABLE if people < SMALL_TABLE else K)
+    for name in found.judged:
+        if name != job.person:
+            _decide(job, found, name)
+    if not job.quasi:
+        _take_undecided(job, found)
+    job.k = k if k is not None else _usual_k(found, job.person)
     job.missing = sorted({text for fact in found.facts.values() for text in fact.missing_texts})
     _drop_telling(job, frame)
     for name in (*job.quasi, *job.sensitive):
-        suggestion = suggest_hierarchy(found.facts[name], frame[name])
-        if suggestion is not None:
-            job.hierarchies[name] = suggestion
+        suggested = suggest_hierarchy(found.facts[name], frame[name])
+        if suggested is not None:
+            job.hierarchies[name] = suggested
     job.models = [f"l-diversity:{name}:2" for name in job.sensitive if ":" not in name and _is_varied(found, name)]
     job.remarks = _remarks(found, job)
     return job
+
+
+def _usual_k(found: Inspection, person: str | None) -> int:
+    people = found.records if person is None else found.facts[person].distinct
+    return K_OF_SMALL_TABLE if people < SMALL_TABLE else K
+
+
+def _decide(job: FirstJob, found: Inspection, name: str) -> None:
+    """Put a column where its judgement belongs."""
+    verdict = found.judged[name]
+    if verdict.role == UNDECIDED:
+        job.dropped[name] = f"{DECIDE}: {verdict.why}"
+    elif verdict.role == Role.SENSITIVE and is_nearly_unique(found.facts[name]):
+        job.dropped[name] = f"{DECIDE}: sensitive, but nearly every record has its own value: it singles out"
+    else:
+        place = {Role.IDENTIFYING: job.dropped, Role.QUASI_IDENTIFYING: job.quasi, Role.SENSITIVE: job.sensitive}
+        place.get(Role(verdict.role), job.kept)[name] = verdict.why
+
+
+def _take_undecided(job: FirstJob, found: Inspection) -> None:
+    """Where no column is known to be known to others, all are taken for such that can be generalized: a job with none
+    could not be run, and nobody can be singled out by any of these then."""
+    for name, verdict in found.judged.items():
+        fact = found.facts[name]
+        if verdict.role == UNDECIDED and fact.scale_without_texts.is_numeric and not is_nearly_unique(fact):
+            del job.dropped[name]
+            job.quasi[name] = f"{DECIDE}: nothing tells which columns others may know, so these are taken for them"
 
 
 def _drop_telling(job: FirstJob, frame: pl.DataFrame) -> None:
@@ -82,7 +104,7 @@ def _drop_telling(job: FirstJob, frame: pl.DataFrame) -> None:
     for name, findings in telling.items():
         del job.kept[name]
         reasons = "; ".join(finding.message for finding in findings)
-        job.dropped[name] = f"DECIDE YOURSELF: {reasons} (to publish it, name it in keep and in allow)"
+        job.dropped[name] = f"{DECIDE}: {reasons} (to publish it, name it in keep and in allow)"
 
 
 def _is_varied(found: Inspection, name: str) -> bool:
@@ -105,19 +127,28 @@ def _remarks(found: Inspection, job: FirstJob) -> list[str]:
 
 def write_job(job: FirstJob, data: Path, place: Path, csv: CsvSettings, found: Inspection) -> str:
     """The text of the job file that is to lie at `place`."""
-    folder = place.parent
     stem = data.name.split(".")[0]
     size = f"{found.records:,} records, {len(found.facts)} columns"
     lines = [
         f"# A first job for {_comment(data.name)} ({size}), written by 'shoal init'.",
         f"# Read it, change what you know better, then:  shoal anonymize --job {_comment(place.name)}",
-        f"input: {_scalar(str(seen_from(folder, data)))}",
+        f"input: {_scalar(str(seen_from(place.parent, data)))}",
         f"output: {_scalar(stem + '.release' + _suffix(data))}",
         f"certificate: {_scalar(stem + '.certificate.json')}",
         f"report: {_scalar(stem + '.report.html')}",
+        *_roles(job),
         "",
-        "# Every column has one role. Move a line to another list to change it.",
+        *_requirement(job),
+        *_hierarchies(job),
+        *_reading(job, csv),
     ]
+    lines += ["", *(f"# Note: {_comment(remark)}." for remark in job.remarks)] if job.remarks else []
+    return "\n".join(lines) + "\n"
+
+
+def _roles(job: FirstJob) -> list[str]:
+    """Every column below its role, with the reason."""
+    lines = ["", "# Every column has one role. Move a line to another list to change it."]
     lines += _list("identifiers", job.dropped, "dropped: they identify, or nothing is known about them")
     lines += _list("quasi", job.quasi, "others may know these: generalized until nobody stands out")
     lines += _list("sensitive", job.sensitive, "nobody should learn these: kept, and looked at by the models")
@@ -126,16 +157,19 @@ def write_job(job: FirstJob, data: Path, place: Path, csv: CsvSettings, found: I
         lines += ["", f"# Several records per person: {job.person_why}. k counts persons; the column is dropped."]
         lines += ["# If a record is a person: delete this line, and name the column among the identifiers."]
         lines += [f"person: {_scalar(job.person)}"]
-    lines += ["", *_requirement(job), *_hierarchies(job)]
+    return lines
+
+
+def _reading(job: FirstJob, csv: CsvSettings) -> list[str]:
+    """How the table is read."""
+    lines: list[str] = []
     scales = {name: "category" for name, entry in job.hierarchies.items() if entry.as_category}
     if scales:
         lines += ["", "# Numbers that are codes.", f"scales: {flow(scales)}"]
     if job.missing:
         lines += ["", "# Texts that mean 'missing' in columns of texts.", f"missing: {flow(job.missing)}"]
     given = csv.model_dump(exclude_none=True)
-    lines += ["", f"csv: {flow(given)}"] if given else []
-    lines += ["", *(f"# Note: {_comment(remark)}." for remark in job.remarks)] if job.remarks else []
-    return "\n".join(lines) + "\n"
+    return [*lines, "", f"csv: {flow(given)}"] if given else lines
 
 
 def _requirement(job: FirstJob) -> list[str]:
@@ -151,21 +185,27 @@ def _requirement(job: FirstJob) -> list[str]:
     if job.models:
         lines += ["# In each group a sensitive column has at least two values; see 'shoal models' for stronger ones."]
         lines += [f"models: {flow(job.models)}"]
+    guarded = {spec.split(":")[1] for spec in job.models}
+    unguarded = [_comment(name) for name in job.sensitive if name not in guarded]
+    if unguarded:
+        lines.append(
+            f"# No model looks at {', '.join(unguarded)}: two values, one that most have, or one of their own for many."
+        )
+        lines.append("# A group in which all have the same value gives it away; the report counts them.")
     return lines
 
 
 def _hierarchies(job: FirstJob) -> list[str]:
     needed = {name: entry for name, entry in job.hierarchies.items() if entry.needed and name in job.quasi}
     optional = {name: entry for name, entry in job.hierarchies.items() if name in job.quasi and name not in needed}
-    lines = [
-        "",
-        "# What values become when they are coarser. Categories without a hierarchy become sets such as {A, B}.",
-    ]
+    lines = ["", "# When values get coarser, a number or date becomes a range, a category a set such as {A, B}."]
+    if not needed and not optional:
+        return [*lines, "# With a hierarchy it becomes a node of that: see 'shoal hierarchies'."]
     lines += ["hierarchies:" if needed else "# hierarchies:"]
     lines += [f"  {_scalar(name)}: {flow(dict(entry.builder))}  # {entry.why}" for name, entry in needed.items()]
     if optional:
         lines += [
-            "  # Numbers and dates become tight ranges; with a hierarchy and 'recodings: {NAME: nodes}', its nodes:"
+            "  # These need none; with one, and 'recodings: {NAME: nodes}', they become its nodes instead of ranges:"
         ]
         lines += [
             f"  # {_scalar(name)}: {flow(dict(entry.builder))}  # {entry.why}" for name, entry in optional.items()
