@@ -22,6 +22,22 @@ def test_a_dry_run_checks_everything_and_writes_nothing(shoal, people: Path, tmp
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_dry_run_looks_at_highest_levels(shoal, people: Path) -> None:
+    ages = (*ROLES[:-2], "--hierarchy", "age=ranges", "--at-most", "age=0", "--algorithm", "mondrian", "--dry-run")
+    outcome = shoal("anonymize", people, "-o", "out.csv", *ages, "--json")
+    assert outcome.code == 3, outcome.err
+    assert outcome.reasons == {"caps-too-strict"}
+
+
+def test_a_dry_run_of_a_table_that_is_streamed(shoal, people: Path, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    roles = (*ROLES[:-2], "--engine", "stream", "--dry-run")
+    outcome = shoal("anonymize", people, "-o", "out.csv", *roles, "--json")
+    assert outcome.code == 0, outcome.err
+    assert (outcome.json["engine"], outcome.json["records"], outcome.json["quasi_identifiers"]) == ("stream", 120, 2)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_hierarchy_for_one_column(shoal, people: Path, tmp_path: Path) -> None:
     folder = tmp_path / "trees"
     folder.mkdir()

@@ -18,7 +18,9 @@ from shoal.errors import Problem
 from shoal.progress import Watch
 
 if TYPE_CHECKING:
+    from shoal.job.draft import Draft
     from shoal.pipeline.result import Result
+    from shoal.pipeline.sources import ReadSource
 
 
 def register(app: typer.Typer) -> None:
@@ -113,8 +115,6 @@ def anonymize(
     reading = read_early(early, {**csv, "missing": tuple(missing or ())}, options.names(quasi))
     from shoal.job.draft import resolve
     from shoal.job.engine import settle_engine
-    from shoal.pipeline.estimate import estimate
-    from shoal.pipeline.prepare import prepare
     from shoal.pipeline.run import make_release, run_elsewhere
     from shoal.pipeline.sources import begin_reading
     from shoal.tables.formats.atomic import overwritten
@@ -186,26 +186,32 @@ def anonymize(
     bar = ProgressBar(quiet or as_json)
     with bar as progress, stop_on_interrupt(on_interrupt, bar) as stop:
         watch = Watch(progress, _trace if debug else None, stop)
-        made = made if dry_run else settle_engine(made)
-        if made.engine not in ("auto", "local"):
-            if dry_run:
-                message = f"a dry run reads the table into memory, and the engine is '{made.engine}'"
-                problems.append(Problem("cannot-stream", message, hint="leave out one of them"))
-            result = run_elsewhere(resolve(made, earlier=problems), watch)
-        else:
-            read = begin_reading(made, reading)
+        made = settle_engine(made)
+        read = begin_reading(made, reading) if made.engine == "local" else None
+        if read is not None:
             load_compiler()  # while the table is read
-            if dry_run:
-                prepared = prepare(resolve(made, earlier=problems), read, watch)
-            else:
-                result = make_release(resolve(made, earlier=problems), read, watch)
+        draft = resolve(made, earlier=problems)
+        if dry_run:
+            expected = _rehearse(draft, read, watch)
+        elif read is None:
+            result = run_elsewhere(draft, watch)
+        else:
+            result = make_release(draft, read, watch)
     if dry_run:
-        _print_estimate(estimate(prepared), as_json)
+        _print_estimate(expected, as_json)
         return
     if as_json:
         print_json({"ok": True, "output": str(made.output), **result.summary()})
     elif not quiet:
         print_result(result, made.output)
+
+
+def _rehearse(draft: Draft, read: ReadSource | None, watch: Watch) -> dict[str, Any]:
+    """What a run would cost, after everything was checked that it checks before it clusters."""
+    from shoal.pipeline.estimate import estimate
+    from shoal.pipeline.rehearse import rehearse, rehearse_elsewhere
+
+    return estimate(rehearse_elsewhere(draft, watch) if read is None else rehearse(draft, read, watch))
 
 
 def _print_estimate(found: dict[str, Any], as_json: bool) -> None:
@@ -214,12 +220,13 @@ def _print_estimate(found: dict[str, Any], as_json: bool) -> None:
         return
     seconds = "not known" if found["seconds"] is None else f"about {max(1, round(found['seconds'])):,} s"
     print_table(
-        "Everything was checked; nothing was released",
+        "Everything that can be checked beforehand holds; nothing was released",
         ("", ""),
         [
             ("Records", f"{found['records']:,}"),
             ("Distinct rows of quasi-identifiers", f"{found['distinct_rows']:,}"),
             ("Requirement", ", ".join(found["requirement"])),
+            ("Engine", found["engine"]),
             ("Time (compiling not counted)", seconds),
             ("Memory", f"about {round(found['megabytes'], -1):,.0f} MB"),
         ],

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from shoal.errors import InputError, Problem, RequirementError
+from shoal.errors import InputError, Problem
 from shoal.job.draft import Draft, resolve
 from shoal.job.engine import settle_engine
 from shoal.job.job import Job
@@ -22,7 +22,6 @@ from shoal.pipeline.purpose import Purpose, recoded
 from shoal.pipeline.result import Result
 from shoal.pipeline.sources import ReadSource, begin_reading, frame_source
 from shoal.progress import ProgressCallback, Watch, silent
-from shoal.safe_groups.capped import impossible_with_caps
 
 
 def run(job: Job, *, progress: ProgressCallback = silent, watch: Watch | None = None) -> Result:
@@ -72,15 +71,6 @@ def _is_of_spark(frame: Any) -> bool:
 def check(job: Job) -> Prepared:
     """Raise every problem of a job with its table, and make no release."""
     return prepare(resolve(job), begin_reading(job), Watch())
-
-
-def check_with_caps(job: Job) -> Prepared:
-    """The same, and whether the requirement can be met where columns have highest levels."""
-    prepared = check(job)
-    unmet = impossible_with_caps(prepared.requirement, prepared.table, job.suppression_limit)
-    if unmet:
-        raise RequirementError(unmet)
-    return prepared
 
 
 def make_release(draft: Draft, read: ReadSource, watch: Watch, purpose: Purpose | None = None) -> Result:

@@ -21,6 +21,7 @@ from shoal.inspection.facts import find_facts
 from shoal.inspection.hierarchies import suggest_hierarchy
 from shoal.inspection.inspect import inspect_table
 from shoal.job.job import Job
+from shoal.progress import Watch
 from shoal.tables.distinct import as_text, text_codes
 from shoal.tables.formats.files import ReadTable, read_table
 from shoal.tables.formats.sql.address import SqlAddress, place_of
@@ -140,10 +141,13 @@ class Table:
 
     def check(self, question: Question) -> dict[str, Any]:
         """What speaks against a job: nothing, bad settings, or a requirement that no release can meet."""
-        from shoal.pipeline.run import check_with_caps
+        from shoal.job.draft import resolve
+        from shoal.pipeline.rehearse import rehearse
+        from shoal.pipeline.sources import begin_reading
 
         try:
-            check_with_caps(Job.load(question["job"]))
+            job = Job.load(question["job"])
+            rehearse(resolve(job), begin_reading(job), Watch())
         except ShoalError as error:
             impossible = isinstance(error, RequirementError)
             return {"problems": [problem.as_dict() for problem in error.problems], "impossible": impossible}
