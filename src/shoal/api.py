@@ -169,6 +169,7 @@ def verify(
     changing: Sequence[str] | str = (),
     setting: str = "growing",
     same_order: bool = False,
+    join_key: Sequence[str] | str = (),
     strict: bool = False,
     hierarchies: Mapping[str, Any] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
@@ -188,7 +189,8 @@ def verify(
 
     With `earlier` releases of the same people, the earliest first, also what an attacker learns who has all of them
     (docs/several_releases.md); the answer's `together` tells. `setting` is `growing`, `same` (versions of one table) or
-    `moving` (people may leave).
+    `moving` (people may leave). With `same_order`, or columns that are a `join_key`, the attacker joins the releases
+    record by record.
     """
     from shoal.pipeline.verify_files import Asked, GivenFrames, verify_frames
     from shoal.pipeline.verify_together import TogetherOptions
@@ -204,7 +206,7 @@ def verify(
         ),
         counts=counts,
         earlier=earlier,
-        how=TogetherOptions(as_tuple(sensitive), as_tuple(changing), setting, same_order, strict),
+        how=TogetherOptions(as_tuple(sensitive), as_tuple(changing), setting, same_order, strict, as_tuple(join_key)),
     )
 
 
@@ -238,6 +240,10 @@ def evaluate(
     certificate: Mapping[str, Any] | None = None,
     beta: float = 1.0,
     key: str | Path | None = None,
+    earlier: Sequence[Any] = (),
+    earlier_original: Any = None,
+    person_key: Sequence[str] | str = (),
+    join_key: Sequence[str] | str = (),
     seed: int = 0,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
@@ -249,9 +255,14 @@ def evaluate(
     What is not given is taken from the `certificate` of our own release, if that is given, or found out: without
     `quasi` every common column that differs is a quasi-identifier. `beta` is the exponent of the height weights of
     distortion.
+
+    With `earlier` releases of the same people, the earliest first, the answer's `together` measures what all of them
+    give away (docs/several_releases.md). `earlier_original`, the frame behind the last of them, tells who is new, by
+    the `person_key` if there is one. By a `join_key`, columns of all releases, they can be joined record by record.
     """
     from shoal.evaluation.options import PARTS, EvaluationOptions
     from shoal.pipeline.evaluate_files import evaluate_frames
+    from shoal.pipeline.evaluate_together import EarlierFrames
 
     job = Job.make(
         quasi=as_tuple(quasi),
@@ -286,6 +297,7 @@ def evaluate(
         options=options,
         certificate=certificate,
         key=Path(key) if key is not None else None,
+        before=EarlierFrames.of(earlier, earlier_original, as_tuple(person_key), as_tuple(join_key)),
         progress=progress,
     )
 

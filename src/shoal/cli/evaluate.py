@@ -67,7 +67,13 @@ def evaluate(
     before_original: Annotated[
         Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
     ] = None,
+    series: Annotated[
+        Path | None, typer.Option(help="the series of the release, instead of --with: all before it in there")
+    ] = None,
     person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
+    join_key: Annotated[
+        str | None, typer.Option(help="columns of all releases by which they are joined record by record", metavar="A")
+    ] = None,
     seed: Annotated[str | None, typer.Option(help="of samples and queries")] = None,
     charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
     report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
@@ -130,6 +136,7 @@ def evaluate(
             given["class_based"] = summary["certificate"].get("class_based") is not False
         except InputError as error:
             problems += error.problems
+    earlier, their_original = _earlier(release, before or [], before_original, series, problems)
     chosen = EvaluationOptions(**{name: value for name, value in given.items() if value is not None})
     with ProgressBar(quiet or as_json) as progress:
         evaluation = evaluate_files(
@@ -144,7 +151,7 @@ def evaluate(
             anonymeter=anonymeter,
             clusters=options.whole_number(clusters, "--clusters", problems, least=1),
             key=key,
-            before=EarlierFiles(tuple(before or ()), before_original, options.names(person_key)),
+            before=EarlierFiles(earlier, their_original, options.names(person_key), options.names(join_key)),
             earlier=problems,
             progress=progress,
         )
@@ -159,6 +166,24 @@ def evaluate(
         print_json({"ok": True, **content})
     else:
         _print(content, [path for path in (report, charts) if path is not None])
+
+
+def _earlier(
+    release: Path, before: list[Path], original: Path | None, series: Path | None, problems: list[Problem]
+) -> tuple[tuple[Path, ...], Path | None]:
+    """The earlier releases, as named or by their series, and the table behind the last of them."""
+    from shoal.pipeline.evaluate_together import EarlierFiles
+
+    if series is None:
+        return tuple(before), original
+    if before:
+        problems.append(Problem("bad-option", "give --with or --series, not both"))
+    try:
+        found = EarlierFiles.of_series(series, release)
+    except InputError as error:
+        problems += error.problems
+        return (), None
+    return found.releases, original or found.original
 
 
 def _print(found: dict[str, Any], written: list[Path]) -> None:

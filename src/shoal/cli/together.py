@@ -8,6 +8,17 @@ from shoal.cli.output import print_table, print_text
 
 
 def print_together(found: dict[str, Any]) -> None:
+    _print_checks("With earlier releases", found["checks"])
+    if found["without_joining"]:
+        _print_checks("The same for those who cannot join records", found["without_joining"])
+    if not found["exact"]:
+        print_text("More than two releases were looked at in pairs: all of them together may tell more.")
+    if any(check["passed"] and check["classes_below"] for check in found["checks"]):
+        text = "Some classes would be below k if a newcomer were in them; the releases alone do not tell who is there"
+        print_text(f"{text} (--strict counts them).")
+
+
+def _print_checks(title: str, checks: list[dict[str, Any]]) -> None:
     rows = [
         (
             str(check["attack"]),
@@ -17,15 +28,10 @@ def print_together(found: dict[str, Any]) -> None:
             f"{check['classes_below']:,}",
             f"{check['persons_below']:,}",
         )
-        for check in found["checks"]
+        for check in checks
     ]
     heads = ("attack", "releases", "result", "smallest anonymity", "classes below k", "persons in them")
-    print_table("With earlier releases", heads, rows, right=(3, 4, 5))
-    if not found["exact"]:
-        print_text("More than two releases were looked at in pairs: all of them together may tell more.")
-    if any(check["passed"] and check["classes_below"] for check in found["checks"]):
-        text = "Some classes would be below k if a newcomer were in them; the releases alone do not tell who is there"
-        print_text(f"{text} (--strict counts them).")
+    print_table(title, heads, rows, right=(3, 4, 5))
 
 
 def print_measured(found: dict[str, Any]) -> None:
@@ -44,8 +50,13 @@ def print_measured(found: dict[str, Any]) -> None:
         rows.append((f"{one['column']} guessed right", f"{one['guessed_right']:.1%}", f"{other['guessed_right']:.1%}"))
         known = (f"{part['known_for_certain']:,}" for part in (one, other))
         rows.append((f"{one['column']} known for certain", *known))
+    if found["by_key"] is not None:
+        _add_joined(rows, found["by_key"])
     print_table(
-        f"Joined with earlier releases, {found['persons']:,} persons", ("", "alone", "joined"), rows, right=(1, 2)
+        f"Joined with earlier releases, {found['persons']:,} persons",
+        ("", "alone", "joined") if found["by_key"] is None else ("", "alone", "joined", "joined by key"),
+        rows,
+        right=(1, 2) if found["by_key"] is None else (1, 2, 3),
     )
     releases = [f"release {number}" for number in range(1, found["releases"] + 1)]
     rows_of = [
@@ -59,3 +70,15 @@ def print_measured(found: dict[str, Any]) -> None:
     ]
     heads = ("attribute", *(f"loss, {name}" for name in releases), "joined", *(f"told by {name}" for name in releases))
     print_table("Which release gives an attribute away", heads, rows_of, right=tuple(range(1, len(heads))))
+
+
+def _add_joined(rows: list[tuple[str, ...]], by_key: dict[str, Any]) -> None:
+    """One more column: what they learn who join the releases record by record."""
+    candidates, tried = by_key["candidates"], by_key["attack"]
+    told = [f"{candidates['fewest']:,}", f"{candidates['median']:,.0f}", f"{candidates['pinned_down']:,}"]
+    if candidates["below_k"] is not None:
+        told.append(f"{candidates['below_k']:,}")
+    told.append(f"{tried['drawn_right']:,}")
+    for secret in tried["secrets"]:
+        told += [f"{secret['guessed_right']:.1%}", f"{secret['known_for_certain']:,}"]
+    rows[:] = [(*row, more) for row, more in zip(rows, told, strict=True)]

@@ -39,13 +39,19 @@ def verify(
         list[Path] | None,
         typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
     ] = None,
+    series: Annotated[
+        Path | None, typer.Option(help="the series of the release, instead of --with: all before it in there")
+    ] = None,
     setting: Annotated[
         str, typer.Option(help="with --with: growing (people came), same (versions of one table), moving (some left)")
     ] = "growing",
     changing: Annotated[
         str | None, typer.Option(help="with --with: columns whose values may have changed", metavar="A,B")
     ] = None,
-    same_order: Annotated[bool, typer.Option(help="with --with: row i is the same person in all versions")] = False,
+    same_order: Annotated[bool, typer.Option(help="with --with: row i is the same person in all releases")] = False,
+    join_key: Annotated[
+        str | None, typer.Option(help="with --with: columns by which releases are joined record by record", metavar="A")
+    ] = None,
     strict: Annotated[bool, typer.Option(help="with --with: also newcomers who need not exist count")] = False,
     bound: Annotated[
         Path | None, typer.Option(help="a file of prices: is the lower bound one? needs --original", metavar="PRICES")
@@ -55,6 +61,7 @@ def verify(
 ) -> int:
     load_compiler()
     from shoal.pipeline.certificate import load_certificate
+    from shoal.pipeline.series import releases_before
     from shoal.pipeline.verify_bound import verify_bound
     from shoal.pipeline.verify_files import Asked, verify_certified, verify_file, verify_with
     from shoal.pipeline.verify_together import TogetherOptions, with_together
@@ -102,8 +109,14 @@ def verify(
             missing=tuple(missing or ()),
             earlier=problems,
         )
+    if series is not None:
+        if before:
+            raise InputError(Problem("bad-option", "give --with or --series, not both"))
+        before = [entry.file for entry in releases_before(series, release)]
     if before:
-        how = TogetherOptions(options.names(sensitive), options.names(changing), setting, same_order, strict)
+        how = TogetherOptions(
+            options.names(sensitive), options.names(changing), setting, same_order, strict, options.names(join_key)
+        )
         verdict = verify_with(
             release,
             before,

@@ -29,6 +29,7 @@ CLOSE_ORDERED = 7  # ... codes ranked
 CLOSE_HIERARCHICAL = 8  # ... codes in a hierarchy
 CATEGORIES = 9  # numbers[0] different nodes
 WEIGHT = 10  # the caps, taken as weights, add up to numbers[0] over the records
+NEEDED = 11  # as many records in slot numbers[1] of the row as the largest code of the group says
 
 KIND, COLUMN, LEVELS = 0, 1, 2
 FLOOR, CAP = 0, 1
@@ -131,6 +132,8 @@ def rule_deficit(safety: Any, rule: Any, row: Any, size: Any) -> Any:
         deficit = wanted - _categories(safety, rule, row, start, stop)
     elif kind == WEIGHT:
         deficit = wanted - _weight(safety, rule, row, start, stop)
+    elif kind == NEEDED:
+        deficit = _largest_code(row, start, stop) - row[int(safety.numbers[rule, 1])]
     else:
         deficit = (_hierarchical_distance(safety, rule, row, size, start, stop) - wanted) * size
     return deficit if deficit > TINY else 0.0
@@ -168,6 +171,14 @@ def _weight(safety: Any, rule: Any, row: Any, start: Any, stop: Any) -> Any:
     for slot in range(start, stop):
         total += row[slot] * safety.bounds[CAP, rule, slot - start]
     return total
+
+
+@kernel
+def _largest_code(row: Any, start: Any, stop: Any) -> Any:
+    for slot in range(stop - 1, start, -1):
+        if row[slot] > 0:
+            return float(slot - start)
+    return 0.0
 
 
 @kernel

@@ -144,6 +144,11 @@ def _weight(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
     return "too-little-weight", message, f"the largest whole alpha that can be met is {counts[0]}"
 
 
+def _needed(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
+    message = "earlier releases ask for more records of a value than the whole table has"
+    return "too-few-records", message, "the classes of then can be kept: --strategy keep"
+
+
 def _compared(rule: HistogramRule, counts: Counts, records: int) -> Explanation:
     message = "the whole table differs from itself by more than that"
     return "requirement-impossible", message, "any setting above 0 can be met"
@@ -163,6 +168,7 @@ _EXPLANATIONS = {
     RuleKind.DELTA: _compared,
     RuleKind.CATEGORIES: _categories,
     RuleKind.WEIGHT: _weight,
+    RuleKind.NEEDED: _needed,
 }
 
 

@@ -22,6 +22,7 @@ class RuleKind(IntEnum):
     DELTA = 10  # log ratio of every value bounded
     CATEGORIES = 11  # at least a number of different groups of values
     WEIGHT = 12  # at least a sum of weights of values
+    NEEDED = 13  # of one value of another column as many records as the largest code among the records says
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,4 @@ class HistogramRule:
     column: str | None
     numbers: tuple[float, ...]
     value: str | None = None  # ONE_VALUE: the text of the value
+    counted: str | None = None  # NEEDED: the other column; numbers[0] is the code of the value

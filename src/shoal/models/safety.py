@@ -30,6 +30,7 @@ _KERNEL_KINDS = {
     RuleKind.CLOSE_HIERARCHICAL: kernels.CLOSE_HIERARCHICAL,
     RuleKind.CATEGORIES: kernels.CATEGORIES,
     RuleKind.WEIGHT: kernels.WEIGHT,
+    RuleKind.NEEDED: kernels.NEEDED,
 }
 
 
@@ -58,7 +59,7 @@ def bind_safety(requirement: Requirement, table: EncodedTable, *, widest: int | 
 
 def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
     """These rules as arrays. Raises InputError when a column lacks an order, a hierarchy or a named value."""
-    columns, place_of_rule = _looked_at(rules, table)
+    columns, place_of_rule, place_of_counted = _looked_at(rules, table)
     starts = np.concatenate([[0], np.cumsum([column.size for column in columns])]).astype(np.int64)
     shares = [_shares(column) for column in columns]
     widest = max([1, *(column.size for column in columns if not _counted_only(column, rules))])
@@ -67,7 +68,7 @@ def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
     nodes = np.zeros((len(rules), depth, widest if depth > 1 else 1), dtype=np.int32)
     levels = np.zeros(len(rules), dtype=np.int64)
     for number, rule in enumerate(rules):
-        if rule.column is None or rule.kind is RuleKind.DISTINCT:
+        if rule.column is None or rule.kind in (RuleKind.DISTINCT, RuleKind.NEEDED):
             continue
         column = columns[place_of_rule[number]]
         bounds[:, number, : column.size] = _bounds(rule, column, shares[place_of_rule[number]])
@@ -81,7 +82,7 @@ def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
     codes = np.stack([column.codes for column in columns]) if columns else np.zeros((0, table.records))
     return Safety(
         rules=np.array([kinds, place_of_rule, levels], dtype=np.int64).T.copy(),
-        numbers=np.array([(*rule.numbers, 0.0)[:2] for rule in rules], dtype=np.float64).reshape(len(rules), 2),
+        numbers=_numbers(rules, starts, place_of_counted),
         bounds=bounds,
         nodes=nodes,
         starts=starts,
@@ -91,15 +92,28 @@ def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
     )
 
 
-def _looked_at(rules: Sequence[HistogramRule], table: EncodedTable) -> tuple[list[EncodedColumn], list[int]]:
-    """The columns that rules look at, once each, and the number of each rule's column (-1: none).
+def _numbers(
+    rules: Sequence[HistogramRule], starts: NDArray[np.int64], place_of_counted: Sequence[int]
+) -> NDArray[np.float64]:
+    """(rules, 2) the numbers of each rule; where another column is counted, also the slot of the value there."""
+    numbers = np.array([(*rule.numbers, 0.0)[:2] for rule in rules], dtype=np.float64).reshape(len(rules), 2)
+    for number, place in enumerate(place_of_counted):
+        if place >= 0:
+            numbers[number, 1] = starts[place] + numbers[number, 0]
+    return numbers
+
+
+def _looked_at(rules: Sequence[HistogramRule], table: EncodedTable) -> tuple[list[EncodedColumn], list[int], list[int]]:
+    """The columns that rules look at, once each, and the numbers of each rule's column and counted one (-1: none).
 
     A column is there twice if one rule needs its codes in order and another one does not.
     """
     keys = [None if rule.column is None else (rule.column, rule.kind is RuleKind.CLOSE_ORDERED) for rule in rules]
-    known = [key for key in dict.fromkeys(keys) if key is not None]
+    counted = [None if rule.counted is None else (rule.counted, False) for rule in rules]
+    known = [key for key in dict.fromkeys([*keys, *counted]) if key is not None]
     columns = [_ranked(_column(table, name)) if ordered else _column(table, name) for name, ordered in known]
-    return columns, [-1 if key is None else known.index(key) for key in keys]
+    places = [[-1 if key is None else known.index(key) for key in of_rules] for of_rules in (keys, counted)]
+    return columns, places[0], places[1]
 
 
 def _ranked(column: EncodedColumn) -> EncodedColumn:

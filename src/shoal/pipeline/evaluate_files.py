@@ -127,21 +127,25 @@ def evaluate_frames(
     options: EvaluationOptions,
     certificate: Mapping[str, Any] | None = None,
     key: Path | None = None,
+    before: EarlierFrames | None = None,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """The same for frames."""
+    with_before = before or EarlierFrames()
     problems = _setting_problems(job.quasi, options, None)
     release = _with_key(release, key, problems)
     told = certificate or {}
     job = _with_quasi(job, told, original, release, options.same_order, problems)
     plan = _plan(job, told, original, problems)
+    problems += with_before.problems(job.quasi)
     if problems:
         raise InputError(problems)
     domains = plan.domains(original) if plan is not None else {}
     options = _with_order(options, original, release, job.quasi, domains, {})
     weighted = options if plan is None else replace(options, weights=plan.weights)
     found = evaluate_release(original, release, job.quasi, weighted, domains=domains, progress=progress)
-    return _told(found, options)
+    together = with_before.measure(original, release, job.quasi, domains, options)
+    return replace(_told(found, options), together=together)
 
 
 def _with_key(release: pl.DataFrame, key: Path | None, problems: list[Problem]) -> pl.DataFrame:

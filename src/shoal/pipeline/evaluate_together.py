@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.evaluation.options import EvaluationOptions
+from shoal.pipeline.series import releases_before
 from shoal.pipeline.verify_together import common_columns
 from shoal.released.domain import Domain
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.files import read_table
+from shoal.tables.frames.frames import to_polars
 
 
 @dataclass(frozen=True)
@@ -24,18 +26,34 @@ class EarlierFiles:
     releases: tuple[Path, ...] = ()
     original: Path | None = None
     person_key: tuple[str, ...] = ()
+    join_key: tuple[str, ...] = ()  # columns of all releases by which an attacker joins them record by record
+
+    @classmethod
+    def of_series(cls, series: Path, release: Path) -> Self:
+        """Those before a release in its series, and the table behind the last of them, if it is still there."""
+        entries = releases_before(series, release)
+        original = entries[-1].original() if entries else None
+        return cls(tuple(entry.file for entry in entries), original)
 
 
 @dataclass(frozen=True, eq=False)
 class EarlierFrames:
     """The same, read."""
 
-    releases: tuple[pl.DataFrame, ...]
-    original: pl.DataFrame | None
-    person_key: tuple[str, ...]
+    releases: tuple[pl.DataFrame, ...] = ()
+    original: pl.DataFrame | None = None
+    person_key: tuple[str, ...] = ()
+    join_key: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, files: EarlierFiles, csv: CsvOptions, problems: list[Problem]) -> EarlierFrames:
+    def of(cls, releases: Sequence[Any], original: Any, person_key: Sequence[str], join_key: Sequence[str]) -> Self:
+        """The same from frames of any kind."""
+        frames = tuple(to_polars(one)[0] for one in releases)
+        table = to_polars(original)[0] if original is not None else None
+        return cls(frames, table, tuple(person_key), tuple(join_key))
+
+    @classmethod
+    def read(cls, files: EarlierFiles, csv: CsvOptions, problems: list[Problem]) -> Self:
         frames: list[pl.DataFrame] = []
         original = None
         for path in files.releases:
@@ -51,13 +69,13 @@ class EarlierFrames:
             if not files.releases:
                 message = "an earlier table is given, but no release of it"
                 problems.append(Problem("no-earlier-release", message, hint="--with"))
-        return cls(tuple(frames), original, files.person_key)
+        return cls(tuple(frames), original, files.person_key, files.join_key)
 
     def problems(self, quasi: Sequence[str]) -> list[Problem]:
         return [
             Problem("unknown-column", f"earlier release {number} has no such column", name)
             for number, frame in enumerate(self.releases, start=1)
-            for name in quasi
+            for name in (*quasi, *self.join_key)
             if name not in frame.columns
         ]
 
@@ -72,14 +90,12 @@ class EarlierFrames:
         """None if there is no earlier release."""
         if not self.releases:
             return None
-        from shoal.releases.exposure import measure_together
+        from shoal.releases.exposure import Measuring, measure_together
 
         frames = [*self.releases, release]
-        shared = common_columns(frames, quasi)
+        shared = common_columns(frames, [*quasi, *self.join_key])
         linking = [name for name in shared if name in original.columns]
-        return measure_together(
-            original,
-            frames,
+        how = Measuring(
             quasi,
             linking,
             domains,
@@ -87,5 +103,7 @@ class EarlierFrames:
             secrets=[name for name in options.sensitive if name in linking],
             earlier_original=self.original,
             person_key=self.person_key,
+            join_key=self.join_key,
             seed=options.seed,
         )
+        return measure_together(original, frames, how)

@@ -69,6 +69,19 @@ def check_in_series(entries: Sequence[Entry], named: Sequence[Path]) -> list[Pro
     ]
 
 
+def releases_before(path: Path, release: Path) -> list[Entry]:
+    """The releases of a series before one of its own. Raises InputError if the series is broken or does not have it."""
+    if not path.exists():
+        raise InputError(Problem("missing-series", f"there is no series '{path}'"))
+    entries = load_series(path)
+    problems = check_in_series(entries, [release])
+    if problems:
+        raise InputError(problems)
+    sha256 = sha256_of_file(release)
+    place = next(number for number, entry in enumerate(entries) if entry.sha256 == sha256)
+    return entries[:place]
+
+
 def add_release(
     path: Path, entries: Sequence[Entry], release: Path, data: Path | None, certificate: Mapping[str, Any]
 ) -> None:

@@ -20,7 +20,8 @@ class TogetherOptions:
     """How releases are looked at together; see `shoal.releases.check`.
 
     `sensitive` are the columns that tell records of different releases apart. Without them all columns do that every
-    release has and that are not quasi-identifiers: what is published unchanged can be joined on.
+    release has and that are not quasi-identifiers: what is published unchanged can be joined on. By the columns of a
+    `join_key` an attacker joins the releases record by record.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -28,6 +29,7 @@ class TogetherOptions:
     setting: Setting | str = Setting.GROWING
     same_order: bool = False
     strict: bool = False
+    join_key: tuple[str, ...] = ()
 
 
 def together(
@@ -41,13 +43,13 @@ def together(
     from shoal.releases.check import check_together
 
     sizes = [model.k for model in models if isinstance(model, KAnonymity)]
-    problems = _problems(releases, [*quasi, *options.sensitive, *options.changing])
+    problems = _problems(releases, [*quasi, *options.sensitive, *options.changing, *options.join_key])
     if not sizes:
         message = "to check several releases together, k is needed"
         problems.append(Problem("no-k", message, hint="-k 10"))
     if problems:
         raise InputError(dict.fromkeys(problems))
-    linking = options.sensitive or common_columns(releases, quasi)
+    linking = options.sensitive or common_columns(releases, [*quasi, *options.join_key])
     return check_together(
         releases,
         quasi,
@@ -56,9 +58,10 @@ def together(
         models=[model for model in models if set(model.columns()) <= set(linking)],
         changing=options.changing,
         setting=options.setting,
-        same_order=options.same_order,
-        strict=options.strict,
         hierarchies=hierarchies,
+        same_order=options.same_order,
+        join_key=options.join_key,
+        strict=options.strict,
     )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
 from shoal.released.domain import CodeArray, CountArray
-from shoal.released.reading import group_rows
-from shoal.releases.classes import ReleaseClasses
 from shoal.releases.diversity import diverse, histograms
 from shoal.releases.judging import (
     Judged,
@@ -102,8 +101,25 @@ def _backward(worlds: Worlds, numbers: Numbers, judged: Judged, *, strict: bool)
 def real_victims(worlds: Worlds, numbers: Numbers, needed: Needed, *, exempt: bool = True) -> list[AttackCheck]:
     """The same attacks on the people that there are: every person in its own pair of classes."""
     earlier, later = worlds.one, worlds.other
-    old = earlier.records
-    pair = worlds.pair_of(earlier.class_of_row, later.class_of_row[:old])
+    pair = _own_pairs(worlds)
+    new = later.class_of_row[earlier.records :]
+    worlds.ask_newcomers(np.unique(new).astype(np.int64))
+    if exempt:
+        hidden = earlier.suppressed[earlier.class_of_row] & later.suppressed[later.class_of_row[: earlier.records]]
+        pair, new = pair[~hidden], new[~later.suppressed[new]]
+    old_people, newcomers = _people_left(worlds, needed)
+    one, other = worlds.pairs.earlier[pair], worlds.pairs.later[pair]
+    return [
+        _of_persons(Attack.FORWARD, numbers, needed.k, old_people.of(pair), one),
+        _of_persons(Attack.CROSS, numbers, needed.k, old_people.of(pair), other),
+        _of_persons(Attack.BACKWARD, numbers, needed.k, newcomers.of(new), new),
+    ]
+
+
+def _own_pairs(worlds: Worlds) -> NDArray[np.int64]:
+    """(earlier records,) the pair of classes of everybody, asked for. Row i is the same person in both releases."""
+    earlier, later = worlds.one, worlds.other
+    pair = worlds.pair_of(earlier.class_of_row, later.class_of_row[: earlier.records])
     asked = np.unique(pair)
     if asked.shape[0] and asked[0] >= 0:
         worlds.ask(asked)
@@ -112,21 +128,28 @@ def real_victims(worlds: Worlds, numbers: Numbers, needed: Needed, *, exempt: bo
         message = "rows with the same number do not fit; they cannot be the same person"
         hint = "put them in the same order, with newcomers at the end"
         raise InputError(Problem("rows-do-not-fit", message, None, hint))
-    new = later.class_of_row[old:]
-    worlds.ask_newcomers(np.unique(new).astype(np.int64))
-    newcomers = worlds.of_classes(worlds.free)
+    return pair
+
+
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """What is left of pairs, of classes, or of the people in them."""
+
+    anonymity: CountArray
+    alike: BoolArray  # not diverse
+    closed: CountArray  # the anonymity by the closed forms
+
+    def of(self, places: NDArray[Any]) -> _Left:
+        return _Left(self.anonymity[places], self.alike[places], self.closed[places])
+
+
+def _people_left(worlds: Worlds, needed: Needed) -> tuple[_Left, _Left]:
+    """Of pairs of classes for old people, and of later classes for newcomers."""
     alike, new_alike = _not_diverse(worlds, needed)
-    closed, closed_new = worlds.of_pairs(worlds.closed), worlds.closed_newcomers()
-    if exempt:
-        hidden = earlier.suppressed[earlier.class_of_row] & later.suppressed[later.class_of_row[:old]]
-        pair, new = pair[~hidden], new[~later.suppressed[new]]
-    one, other = worlds.pairs.earlier[pair], worlds.pairs.later[pair]
-    k = needed.k
-    return [
-        _of_persons(Attack.FORWARD, numbers, k, left[pair], one, alike[pair], closed[pair]),
-        _of_persons(Attack.CROSS, numbers, k, left[pair], other, alike[pair], closed[pair]),
-        _of_persons(Attack.BACKWARD, numbers, k, newcomers[new], new, new_alike[new], closed_new[new]),
-    ]
+    return (
+        _Left(worlds.of_pairs(worlds.found), alike, worlds.of_pairs(worlds.closed)),
+        _Left(worlds.of_classes(worlds.free), new_alike, worlds.closed_newcomers()),
+    )
 
 
 def _not_diverse(worlds: Worlds, needed: Needed) -> tuple[BoolArray, BoolArray]:
@@ -142,39 +165,19 @@ def _not_diverse(worlds: Worlds, needed: Needed) -> tuple[BoolArray, BoolArray]:
 
 
 def _of_persons(
-    attack: Attack,
-    numbers: Numbers,
-    k: int,
-    anonymity: CountArray,
-    class_of: CodeArray,
-    alike: BoolArray,
-    closed: CountArray,
-) -> AttackCheck:
-    """A check from the anonymity of every person, and the class in which the attack looks for that person."""
-    below = anonymity < k
+    attack: Attack, numbers: Numbers, k: int, left: _Left, class_of: NDArray[np.integer[Any]]
+) -> AttackCheck:  # fmt: skip
+    """A check from what is left of every person, and the class in which the attack looks for that person."""
+    below = left.anonymity < k
+    victims = left.anonymity.shape[0] > 0
     return AttackCheck(
         attack=attack,
         releases=numbers,
-        passed=not (below | alike).any(),
-        smallest_anonymity=int(anonymity.min()) if anonymity.shape[0] else None,
+        passed=not (below | left.alike).any(),
+        smallest_anonymity=int(left.anonymity.min()) if victims else None,
         classes_below=int(np.unique(class_of[below]).shape[0]),
         persons_below=int(below.sum()),
         surely_below=int(below.sum()),
-        classes_alike=int(np.unique(class_of[alike & ~below]).shape[0]),
-        by_closed_form=int(closed.min()) if closed.shape[0] else None,
-    )
-
-
-def in_order(tables: Sequence[ReleaseClasses], k: int) -> AttackCheck:
-    """Row i of all releases is the same person: the joint classes."""
-    sizes = group_rows([table.class_of_row for table in tables], tables[0].records)[1]
-    below = sizes < k
-    return AttackCheck(
-        attack=Attack.SAME_ORDER,
-        releases=tuple(range(1, len(tables) + 1)),
-        passed=not below.any(),
-        smallest_anonymity=int(sizes.min()),
-        classes_below=int(below.sum()),
-        persons_below=int(sizes[below].sum()),
-        surely_below=int(sizes[below].sum()),
+        classes_alike=int(np.unique(class_of[left.alike & ~below]).shape[0]),
+        by_closed_form=int(left.closed.min()) if victims else None,
     )

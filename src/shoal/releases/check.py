@@ -2,12 +2,13 @@
 
 Growing tables: every two releases are looked at with the attacks F, C and B. Versions of one table: the same without
 newcomers, so that F and C are the intersection attack without a key: the candidates of a person are the records that
-fit in both releases in some world. If the rows are in the same order (or carry a key by which they are sorted alike),
-no world is left open: the classes of all releases are joined row by row, and a person hides in the joint class only.
+fit in both releases in some world. If the rows are in the same order, or carry a key, no world is left open: the
+classes of all releases are joined record by record, and a person hides in the joint class only (`joining.py`). The
+verdict is then about the joint classes; what others learn, who cannot join records, is told beside it.
 
-Two releases, and any number in the same order, are looked at exactly. More than two are looked at in pairs and, where
-they are a chain (`chain.py`) or the rows are known, all at once; otherwise all of them together may crack more than
-the pairs, and the verdict says so.
+Two releases, and any number joined record by record, are looked at exactly. More than two are looked at in pairs and,
+where they are a chain (`chain.py`) or the rows are known, all at once; otherwise all of them together may crack more
+than the pairs, and the verdict says so.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,13 +26,14 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
 from shoal.released.domain import Domain
 from shoal.released.reading import group_rows
-from shoal.releases.attacks import Numbers, all_victims, in_order, real_victims
+from shoal.releases.attacks import Numbers, all_victims, real_victims
 from shoal.releases.chain import Step, chain_goes_on, chain_holds, first_step
 from shoal.releases.classes import ReleaseClasses, read_classes
 from shoal.releases.diversity import diversities_among
 from shoal.releases.domains import domains_of_releases
+from shoal.releases.joining import join_by_key, join_by_order, joint_check
 from shoal.releases.judging import Needed
-from shoal.releases.verdict import AttackCheck, Scope, Setting, TogetherVerdict
+from shoal.releases.verdict import Attack, AttackCheck, Scope, Setting, TogetherVerdict
 from shoal.releases.worlds import Worlds, make_worlds
 from shoal.tables.schema import as_names
 
@@ -39,7 +42,9 @@ from shoal.tables.schema import as_names
 class Reading:
     """How the releases are to be looked at.
 
-    `same_order`: row i of all versions of one table is the same person, and the attacker knows it.
+    `same_order`: row i of all releases is the same person, newcomers at the end, and the attacker knows it.
+
+    `join_key`: columns of all releases that tell who is who; they are no values of the person.
 
     `rows_known` is the data holder's knowledge, not the attacker's: row i of every release is the same person, and
     newcomers follow at the end. Then only victims that exist are judged, and the persons below k are counted one by
@@ -52,9 +57,17 @@ class Reading:
 
     setting: Setting = Setting.GROWING
     same_order: bool = False
+    join_key: tuple[str, ...] = ()
     rows_known: bool = False
     strict: bool = False
     exempt_suppressed: bool = True
+
+    @classmethod
+    def of(
+        cls, *, setting: Setting | str = Setting.GROWING, join_key: Sequence[str] | str = (), **more: bool
+    ) -> Reading:
+        """The same with a setting as text, and one column or several."""
+        return cls(setting=_setting(setting), join_key=as_names(join_key), **more)
 
 
 def check_together(
@@ -65,28 +78,27 @@ def check_together(
     *,
     models: Sequence[Model] = (),
     changing: Collection[str] = (),
-    setting: Setting | str = Setting.GROWING,
-    same_order: bool = False,
-    rows_known: bool = False,
-    strict: bool = False,
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    **reading: Any,
 ) -> TogetherVerdict:
     """Check releases, the earliest first, against an attacker who has all of them.
 
     `sensitive` columns are released as they are and do not change; they tell records apart. Of the `models` those of
     l-diversity are judged on the records that are left. Columns that are `changing`, quasi-identifiers or sensitive,
     are not used to tell whether two records fit: a weaker reading. `domains` are those of the original of the last
-    release (`make_domains`); without them the releases and the `hierarchies` tell. For the rest see `Reading`.
+    release (`make_domains`); without them the releases and the `hierarchies` tell. For `reading` see `Reading`.
     """
-    names, secrets = as_names(quasi), tuple(name for name in as_names(sensitive or ()) if name not in changing)
-    how = Reading(_setting(setting), same_order, rows_known, strict)
+    how = Reading.of(**reading)
+    names = as_names(quasi)
+    secrets = tuple(name for name in as_names(sensitive or ()) if name not in changing and name not in how.join_key)
     diversities = diversities_among(models)
     _check(releases, names, k, how, [model.column for model in diversities if model.column not in secrets])
     read_with = domains if domains is not None else domains_of_releases(releases, names, hierarchies)
     tables = read_classes(releases, names, read_with, secrets, changing)
     needed = Needed(k, tuple(diversities))
-    checks, scope = ([in_order(tables, k)], Scope.ALL) if same_order else _all_pairs(tables, needed, how)
+    joint = _joined(releases, tables, needed, how)
+    checks, scope = _all_pairs(tables, needed, how) if not joint else (joint, Scope.ALL)
     return TogetherVerdict(
         k=k,
         setting=how.setting,
@@ -95,7 +107,27 @@ def check_together(
         unreadable_cells=sum(table.unreadable for table in tables),
         diversities=tuple(model.spec() for model in diversities),
         changing=tuple(changing),
+        without_joining=_without_joining(tables, needed, how) if joint else (),
     )
+
+
+def _without_joining(tables: Sequence[ReleaseClasses], needed: Needed, how: Reading) -> tuple[AttackCheck, ...]:
+    """What others learn; nothing is told where values of a person changed, so that no world fits without the key."""
+    try:
+        return tuple(_all_pairs(tables, needed, how)[0])
+    except InputError:
+        return ()
+
+
+def _joined(
+    releases: Sequence[pl.DataFrame], tables: Sequence[ReleaseClasses], needed: Needed, how: Reading
+) -> list[AttackCheck]:
+    """The check of an attacker who joins the releases record by record, if the reading has one."""
+    if how.same_order:
+        return [joint_check(join_by_order([frame.height for frame in releases]), tables, needed, Attack.SAME_ORDER)]
+    if how.join_key:
+        return [joint_check(join_by_key(releases, how.join_key), tables, needed, Attack.SAME_KEY)]
+    return []
 
 
 def check_newest(
@@ -198,9 +230,16 @@ def _check(
         message = "a later release has fewer records than an earlier one"
         hint = "give the earliest first; use the setting 'moving' if people may have left"
         problems.append(Problem("shrinking", message, None, hint))
-    if how.same_order and how.setting is not Setting.SAME:
-        message = "only versions of one table can be in the same order"
-        problems.append(Problem("bad-setting", message, None, "use the setting 'same'"))
+    if how.same_order and how.setting is Setting.MOVING:
+        message = "where people leave, the same order does not tell who is who"
+        problems.append(Problem("bad-setting", message, None, "name a key"))
+    if how.same_order and how.join_key:
+        problems.append(Problem("bad-setting", "releases are joined by the order of rows or by a key, not both"))
+    problems += [
+        Problem("two-roles", "the key that joins releases cannot be a quasi-identifier", name)
+        for name in how.join_key
+        if name in quasi
+    ]
     if how.rows_known and how.setting is Setting.MOVING:
         message = "where people leave, rows with the same number are not the same person"
         problems.append(Problem("bad-setting", message))

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from shoal.released.domain import CodeArray, CountArray, Domain, as_text
 from shoal.released.reading import read_release
 from shoal.releases.classes import ReleaseClasses, read_classes
-from shoal.releases.join_attack import Draws, attack_alone, attack_newcomers, attack_pairs
+from shoal.releases.join_attack import Draws, attack_alone, attack_joint, attack_newcomers, attack_pairs
+from shoal.releases.joining import join_by_key
 from shoal.releases.who import NEWCOMER, find_people
 from shoal.releases.worlds import Worlds, make_worlds
 
@@ -41,28 +42,35 @@ class People:
         return int(self.class_in[-1].shape[0])
 
 
-def measure_together(
-    original: pl.DataFrame,
-    releases: Sequence[pl.DataFrame],
-    quasi: Sequence[str],
-    linking: Sequence[str],
-    domains: Mapping[str, Domain],
-    *,
-    k: int | None = None,
-    secrets: Sequence[str] = (),
-    earlier_original: pl.DataFrame | None = None,
-    person_key: Sequence[str] = (),
-    seed: int = 0,
-) -> dict[str, Any]:
-    """`original` is the table behind the last of the releases, `earlier_original` the one behind the last but one.
+@dataclass(frozen=True)
+class Measuring:
+    """What is known when releases are measured together.
 
     `linking` are columns that are published unchanged in all releases, `secrets` those among them that the attacker
-    wants to guess. Raises InputError where the people of a release are not those of the table.
+    wants to guess. `earlier_original` is the table behind the last but one release, `person_key` tells who is who in
+    it and the last table. By `join_key`, columns of all releases, an attacker can join them record by record.
+    """
+
+    quasi: Sequence[str]
+    linking: Sequence[str]
+    domains: Mapping[str, Domain]
+    k: int | None = None
+    secrets: Sequence[str] = ()
+    earlier_original: pl.DataFrame | None = None
+    person_key: Sequence[str] = ()
+    join_key: Sequence[str] = ()
+    seed: int = 0
+
+
+def measure_together(original: pl.DataFrame, releases: Sequence[pl.DataFrame], how: Measuring) -> dict[str, Any]:
+    """`original` is the table behind the last of the releases, which come the earliest first.
+
+    Raises InputError where the people of a release are not those of the table.
     """
     texts = [_as_texts(frame) for frame in releases]
-    people = _find(original, texts, quasi, linking, domains, earlier_original, person_key)
+    people = _find(original, texts, how)
     alone = people.tables[-1].sizes[people.class_in[-1]]
-    draws = Draws(np.random.default_rng([seed, 17]), secrets)
+    draws = Draws(np.random.default_rng([how.seed, 17]), how.secrets)
     before = attack_alone(people.tables[-1], people.class_in[-1], people.values, draws)
     after, worst, newcomers = alone.copy(), before, []
     for number in range(len(releases) - 1):
@@ -75,14 +83,30 @@ def measure_together(
     return {
         "releases": len(releases),
         "persons": people.count,
-        "k": k,
+        "k": how.k,
         "newcomers": newcomers,
-        "linked_by": list(linking),
-        "before": _summed(alone, k),
-        "after": _summed(after, k),
+        "linked_by": list(how.linking),
+        "before": _summed(alone, how.k),
+        "after": _summed(after, how.k),
         "distribution": _distribution(alone, after),
         "attack": {"before": before.as_dict(people.values), "after": worst.as_dict(people.values)},
-        "attributes": _attributes(texts, quasi, domains, people),
+        "by_key": _by_key(releases, people, draws, how) if how.join_key else None,
+        "attributes": _attributes(texts, how.quasi, how.domains, people),
+    }
+
+
+def _by_key(releases: Sequence[pl.DataFrame], people: People, draws: Draws, how: Measuring) -> dict[str, Any]:
+    """What they learn who join the releases record by record, of everybody in the last one."""
+    joined = join_by_key(releases, how.join_key)
+    joint, sizes = joined.joint_classes(people.tables)
+    here = joined.row_in[-1] != NEWCOMER
+    values = {name: joined.last_value(people.tables, name)[here] for name in people.values}
+    tried = attack_joint(joint[here], values, draws)
+    candidates = sizes[joint[here]]
+    return {
+        "candidates": _summed(candidates, how.k),
+        "distribution": _distribution(candidates, candidates),
+        "attack": tried.as_dict(values),
     }
 
 
@@ -102,29 +126,21 @@ def _joined(worlds: Worlds, people: People, number: int, draws: Draws) -> tuple[
     return left, tried
 
 
-def _find(
-    original: pl.DataFrame,
-    releases: Sequence[pl.DataFrame],
-    quasi: Sequence[str],
-    linking: Sequence[str],
-    domains: Mapping[str, Domain],
-    earlier_original: pl.DataFrame | None,
-    person_key: Sequence[str],
-) -> People:
+def _find(original: pl.DataFrame, releases: Sequence[pl.DataFrame], how: Measuring) -> People:
     """From the last release to the first: who is in one was found among those of the next."""
     present = np.arange(original.height)
     class_in: list[CodeArray] = []
     for place, release in enumerate(reversed(releases)):
-        known = earlier_original if place == 1 else None
-        key = person_key if known is not None else ()
-        found = find_people(original[present], release, known, quasi, linking, domains, key)
+        known = how.earlier_original if place == 1 else None
+        key = how.person_key if known is not None else ()
+        found = find_people(original[present], release, known, how.quasi, how.linking, how.domains, key)
         classes = np.full(original.height, NEWCOMER, dtype=np.int32)
         classes[present] = found.class_of_row
         class_in.insert(0, classes)
         present = present[found.class_of_row != NEWCOMER]
-    columns = [*quasi, *(name for name in linking if name not in quasi)]
+    columns = [*how.quasi, *(name for name in how.linking if name not in how.quasi)]
     rows = original.select(as_text(original[name]).alias(name) for name in columns)
-    *tables, table_rows = read_classes([*releases, rows], quasi, domains, linking)
+    *tables, table_rows = read_classes([*releases, rows], how.quasi, how.domains, how.linking)
     values = {name: codes[table_rows.cell_of_row] for name, codes in table_rows.cell_columns.items()}
     return People(class_in, values, tables)
 

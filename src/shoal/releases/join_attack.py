@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.released.domain import CodeArray, CountArray
+from shoal.released.reading import group_rows
 from shoal.releases.classes import ReleaseClasses
 from shoal.releases.worlds import Worlds
 
@@ -97,6 +98,14 @@ def attack_newcomers(worlds: Worlds, class_of: CodeArray, values: Mapping[str, C
     release = worlds.other
     cells = np.argsort(release.cell_class, kind="stable")
     return _attack(release.cell_class[cells], worlds.free[cells], _of(release, cells), class_of, values, draws)
+
+
+def attack_joint(joint_class: CodeArray, values: Mapping[str, CodeArray], draws: Draws) -> Tried:
+    """With all releases, joined record by record: everybody in the joint class is a candidate."""
+    _, sizes, first = group_rows([joint_class, *values.values()], joint_class.shape[0])
+    order = np.argsort(joint_class[first], kind="stable")
+    cell_values = {name: codes[first][order] for name, codes in values.items()}
+    return _attack(joint_class[first][order], sizes[order], cell_values, joint_class, values, draws)
 
 
 def _of(release: ReleaseClasses, cells: NDArray[np.integer[Any]]) -> dict[str, CodeArray]:

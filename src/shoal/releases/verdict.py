@@ -14,6 +14,7 @@ class Attack(StrEnum):
     CROSS = "C"  # an old person, looked for in the later release
     BACKWARD = "B"  # a newcomer, looked for in the later release
     SAME_ORDER = "same order"  # row i of every release is the same person
+    SAME_KEY = "same key"  # rows with the same key are the same person
 
 
 class Setting(StrEnum):
@@ -84,6 +85,7 @@ class TogetherVerdict:
     unreadable_cells: int  # taken to cover everything, which can hide a crack
     diversities: tuple[str, ...] = ()  # models that were judged on what is left
     changing: tuple[str, ...] = ()  # columns that were not used, because their values may change
+    without_joining: tuple[AttackCheck, ...] = ()  # beside releases joined record by record: what others learn
 
     @property
     def passed(self) -> bool:
@@ -122,9 +124,11 @@ class TogetherVerdict:
             "diversities": list(self.diversities),
             "changing": list(self.changing),
             "checks": [check.as_dict() for check in self.checks],
+            "without_joining": [check.as_dict() for check in self.without_joining],
         }
 
     def __str__(self) -> str:
         head = f"{self.k}-anonymity of the releases together {'holds' if self.passed else 'fails'}"
         scope = "all worlds" if self.exact else "every two releases; all together may give away more"
-        return "\n".join([f"{head} ({scope})", *(f"  {check}" for check in self.checks)])
+        others = (f"  without joining records: {check}" for check in self.without_joining)
+        return "\n".join([f"{head} ({scope})", *(f"  {check}" for check in self.checks), *others])

@@ -91,6 +91,62 @@ def test_joint_classes_of_releases_in_the_same_order() -> None:
     assert check.releases == (1, 2, 3)
 
 
+def by_definition(frames: list[pl.DataFrame], key: str) -> dict[object, int]:
+    """For every person how many came, left and went through all classes with them."""
+    everybody = sorted({one for frame in frames for one in frame[key]})
+    paths = {}
+    for one in everybody:
+        rows = [frame.filter(pl.col(key) == one).drop(key) for frame in frames]
+        paths[one] = tuple(tuple(row.row(0)) if row.height else None for row in rows)
+    return {one: sum(other == path for other in paths.values()) for one, path in paths.items()}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_releases_joined_by_a_key(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    frames = []
+    for _ in range(int(random.integers(2, 5))):
+        there = np.flatnonzero(random.random(12) < 0.8)
+        width = int(random.integers(2, 7))
+        ages = (there * 3 % 10) // width * width
+        frames.append(pl.DataFrame({"age": [f"[{low}, {low + width - 1}]" for low in ages.tolist()], "id": there}))
+    expected = by_definition(frames, "id")
+    shuffled = [frame.sample(fraction=1, shuffle=True, seed=seed) for frame in frames]
+    verdict = check_together(shuffled, "age", 2, setting="moving", join_key="id")
+    (check,) = verdict.checks
+    assert check.attack is Attack.SAME_KEY
+    assert check.smallest_anonymity == min(expected.values())
+    assert check.persons_below == sum(count < 2 for count in expected.values())
+    assert verdict.passed == (check.persons_below == 0)
+    assert verdict.exact
+    assert [one.attack.value for one in verdict.without_joining[:3]] == ["F", "C", "B"]
+    for one in verdict.without_joining:  # who cannot join records never learns more of a person that there is
+        assert one.smallest_anonymity is None or one.smallest_anonymity >= 1
+
+
+def test_newcomers_follow_in_the_same_order_and_diversity_counts() -> None:
+    one = pl.DataFrame({"x": ["[0, 9]"] * 4, "s": ["p", "p", "q", "q"]})
+    other = pl.DataFrame({"x": ["[0, 4]", "[0, 4]", "[5, 9]", "[5, 9]", "*", "*"], "s": [*"ppqqpq"]})
+    plain = check_together([one, other], "x", 2, "s", same_order=True)
+    assert (plain.passed, plain.smallest_anonymity) == (True, 2)
+    diverse = check_together([one, other], "x", 2, "s", same_order=True, models=[shoal.LDiversity(2, "s")])
+    assert not diverse.passed
+    assert diverse.checks[0].classes_alike == 2
+
+
+def test_a_key_must_tell_persons_apart() -> None:
+    frame = FIRST.with_columns(pl.Series("id", [1, 1, 2, 3, 4, 5]))
+    with pytest.raises(InputError) as caught:
+        check_together([frame, frame], "age", 3, setting="same", join_key="id")
+    assert caught.value.reasons == ("repeated-person", "repeated-person")
+    with pytest.raises(InputError) as caught:
+        check_together([frame, frame], "age", 3, setting="same", join_key="age")
+    assert caught.value.reasons == ("two-roles",)
+    with pytest.raises(InputError) as caught:
+        check_together([frame, FIRST], "age", 3, join_key="id")
+    assert caught.value.reasons == ("unknown-column",)
+
+
 def test_more_releases_never_raise_the_anonymity() -> None:
     random = np.random.default_rng(2)
     ages = random.integers(0, 30, 60)
@@ -157,7 +213,8 @@ def test_bad_calls_are_named(arguments: tuple, reason: str) -> None:
     ("frames", "settings", "reason"),
     [
         ([FIRST, SECOND], {"setting": "same"}, "different-lengths"),
-        ([FIRST, FIRST], {"same_order": True}, "bad-setting"),
+        ([FIRST, FIRST], {"same_order": True, "setting": "moving"}, "bad-setting"),
+        ([FIRST, FIRST], {"same_order": True, "join_key": "disease"}, "bad-setting"),
         ([FIRST, FIRST], {"setting": "shrinking"}, "bad-setting"),
     ],
 )

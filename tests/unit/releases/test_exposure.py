@@ -15,7 +15,7 @@ import shoal
 from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.releases.domains import domains_of_releases
-from shoal.releases.exposure import measure_together
+from shoal.releases.exposure import Measuring, measure_together
 from shoal.reports.language import UNTOLD, speaking
 from shoal.reports.together import together_section
 
@@ -76,7 +76,8 @@ def test_candidates_are_those_of_all_possible_worlds(seed: int) -> None:
     ]
     original = pl.DataFrame({"x": [str(age) for age in ages], "s": secrets})
     domains = domains_of_releases([*frames, original], ["x"])
-    found = measure_together(original, frames, ["x"], ["s"], domains, k=2, secrets=["s"], earlier_original=original[:4])
+    how = Measuring(["x"], ["s"], domains, k=2, secrets=["s"], earlier_original=original[:4])
+    found = measure_together(original, frames, how)
     first, second = ([*zip(box, secrets, strict=True)] for box in boxes)
     left = left_by_definition(first[:4], second)
     assert found["after"]["fewest"] == min(left)
@@ -99,11 +100,12 @@ def test_the_attack_does_what_the_numbers_say() -> None:
     domains = domains_of_releases([first, second, table], QUASI)
     seeds = [
         measure_together(
-            table, [first, second], QUASI, ["disease"], domains, k=10, secrets=["disease"],
-            earlier_original=table[:300], seed=seed,
+            table,
+            [first, second],
+            Measuring(QUASI, ["disease"], domains, k=10, secrets=["disease"], earlier_original=table[:300], seed=seed),
         )
         for seed in range(8)
-    ]  # fmt: skip
+    ]
     found = seeds[0]
     assert found["before"]["below_k"] == 0
     assert found["after"]["below_k"] > 100
@@ -122,11 +124,12 @@ def test_the_attack_does_what_the_numbers_say() -> None:
 def test_the_same_release_again_gives_nothing_away() -> None:
     table, first, _ = releases()
     domains = domains_of_releases([first, table], QUASI)
-    found = measure_together(table[:300], [first, first], QUASI, ["disease"], domains, k=10)
+    how = Measuring(QUASI, ["disease"], domains, k=10)
+    found = measure_together(table[:300], [first, first], how)
     assert found["before"] == found["after"]
     assert all(part["given_away_by"] == [0.0, 0.0] for part in found["attributes"])
     with pytest.raises(InputError):
-        measure_together(table[:200], [first, first], QUASI, ["disease"], domains, k=10)
+        measure_together(table[:200], [first, first], how)
 
 
 def test_on_the_command_line_and_in_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,3 +155,35 @@ def test_on_the_command_line_and_in_the_report(tmp_path: Path, capsys: pytest.Ca
     with pytest.raises(SystemExit):
         main(words)
     assert "Joined with earlier releases, 400 persons" in capsys.readouterr().out
+
+
+def test_in_python_and_joined_by_a_key() -> None:
+    table, first, second = releases()
+    ids = pl.Series("id", np.random.default_rng(7).permutation(400))
+    first, second = first.with_columns(ids[:300]), second.with_columns(ids)
+    told = shoal.evaluate(
+        table.with_columns(ids),
+        second[::-1],
+        quasi=QUASI,
+        sensitive=["disease"],
+        k=10,
+        earlier=[first],
+        earlier_original=table[:300],
+        join_key="id",
+    ).together
+    assert told is not None
+    plain = shoal.evaluate(
+        table, second, quasi=QUASI, sensitive=["disease"], k=10, earlier=[first], earlier_original=table[:300]
+    )
+    assert plain.together is not None
+    assert plain.together["by_key"] is None
+    assert told["after"] == plain.together["after"]  # who does not use the key learns what the flows tell
+    joint = pl.concat(
+        [first.select(pl.all().name.prefix("earlier ")), pl.DataFrame({"earlier age": [None] * 100})],
+        how="diagonal_relaxed",
+    ).hstack(second)
+    sizes = joint.select(pl.len().over("earlier age", "earlier zip", *QUASI))["len"]
+    by_key = told["by_key"]["candidates"]
+    assert by_key["fewest"] == sizes.min()
+    assert by_key["below_k"] == (sizes < 10).sum() > told["after"]["below_k"]
+    assert told["by_key"]["attack"]["drawn_right"] > told["attack"]["after"]["drawn_right"]
