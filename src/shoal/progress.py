@@ -10,8 +10,32 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """How much of a table has gone by: its share, and rows and bytes where they are known."""
+
+    share: float
+    rows: int | None = None
+    of_rows: int | None = None
+    bytes: int | None = None
+    of_bytes: int | None = None
+
+    def __str__(self) -> str:
+        parts = [_amount(self.rows, self.of_rows, 1, "records"), _amount(self.bytes, self.of_bytes, 10**6, "MB")]
+        return ", ".join(part for part in parts if part)
+
+
+def _amount(done: int | None, whole: int | None, unit: int, word: str) -> str:
+    if done is None:
+        return ""
+    of = f" of {whole / unit:,.0f}" if whole is not None else ""
+    return f"{done / unit:,.0f}{of} {word}"
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """`fraction` of `stage` is done; `loss` is the loss reached so far, where the stage knows it.
+
+    `passed` tells of stages that pass over a table piece by piece how many rows and bytes have gone by.
 
     An event with a `bound` tells that no release can lose less, and nothing else: it may come from another thread.
     """
@@ -21,6 +45,7 @@ class Progress:
     loss: float | None = None
     note: str | None = None
     bound: float | None = None
+    passed: Passed | None = None
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -83,6 +108,10 @@ class Watch:
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
         self.progress(Progress(name, 1.0))
+
+    def passing(self, stage: str) -> Callable[[Passed], None]:
+        """Who is told how much of a table has gone by in a stage."""
+        return lambda passed: self.progress(Progress(stage, passed.share, passed=passed))
 
     def end_if_refused(self) -> None:
         if self.stop.refused:

@@ -6,6 +6,7 @@ Tables are small and pieces tiny, so that every pass has many of them.
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from shoal.job.draft import resolve
 from shoal.job.engine import settle_engine
 from shoal.job.job import Job, memory_bytes
 from shoal.pipeline.counted import release_by
+from shoal.pipeline.engines import open_stream
 from shoal.progress import Watch
 from shoal.tables.formats.pieces import PieceSizes
 
@@ -90,17 +92,12 @@ def make_job(folder: Path, ending: str, engine: str, **settings: Any) -> Job:
     )
 
 
-def streamed(job: Job) -> shoal.Result:
-    assert job.input is not None
-    return release_by(resolve(job), tiny_engine(job), Watch())
-
-
-def tiny_engine(job: Job, most_rows: int | None = None) -> StreamEngine:
-    assert job.input is not None
-    assert job.output is not None
-    scratch = job.output.parent / "scratch"
+def streamed(job: Job, most_rows: int | None = None, watch: Watch | None = None) -> shoal.Result:
+    """Released by an engine whose pieces are tiny."""
+    scratch = Path(job.output).parent / "scratch" if isinstance(job.output, Path) else Path(tempfile.mkdtemp())
     scratch.mkdir(exist_ok=True)
-    return StreamEngine(job.input, job.csv_options(), scratch, most_rows, TINY)
+    with open_stream(job, scratch, most_rows, TINY) as engine:
+        return release_by(resolve(job), engine, watch or Watch())
 
 
 @pytest.mark.parametrize(
@@ -184,10 +181,8 @@ def test_what_the_data_forbid_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(RequirementError):
         shoal.run(make_job(tmp_path, "csv", "stream", k=3, models=("distinct-l:illness:9",)))
     job = make_job(tmp_path, "csv", "stream", k=5)
-    assert job.input is not None
-    engine = tiny_engine(job, 20)
     with pytest.raises(InputError) as caught:
-        release_by(resolve(job), engine, Watch())
+        streamed(job, 20)
     assert [problem.reason for problem in caught.value.problems] == ["too-many-distinct-rows"]
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.csv"]
 
@@ -213,9 +208,7 @@ def test_progress_tells_the_share_of_the_table(tmp_path: Path) -> None:
     write_table(people(1), tmp_path / "in.csv")
     seen: list[tuple[str, float]] = []
     job = make_job(tmp_path, "csv", "stream", k=5)
-    assert job.input is not None
-    watch = Watch(lambda progress: seen.append((progress.stage, progress.fraction)))
-    release_by(resolve(job), tiny_engine(job), watch)
+    streamed(job, watch=Watch(lambda progress: seen.append((progress.stage, progress.fraction))))
     for stage in ("read", "write", "verify"):
         shares = [share for name, share in seen if name == stage]
         assert len(shares) > 5

@@ -139,6 +139,8 @@ class ProgressLines:
             return
         loss = f", loss {event.loss:.4f}" if event.loss is not None else ""
         done = f" {event.fraction:.0%}" if event.stage == self._stage else ""
+        if event.passed is not None and str(event.passed):
+            done += f" ({event.passed})"
         seconds = now - self._started
         self._stage, self._told = event.stage, now
         sys.stderr.write(f"[{seconds:7.1f} s] {STAGES.get(event.stage, event.stage)}{done}{loss}\n")
@@ -176,7 +178,7 @@ class ProgressBar:
             return
         if not self._bar.live.is_started:
             self._bar.start()
-        loss = f"loss {event.loss:.4f}" if event.loss is not None else (event.note or "")
+        loss = f"loss {event.loss:.4f}" if event.loss is not None else (event.note or str(event.passed or ""))
         self._bar.update(
             self._bar.task_ids[0], description=STAGES.get(event.stage, event.stage), completed=event.fraction, loss=loss
         )

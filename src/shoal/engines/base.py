@@ -21,14 +21,15 @@ from typing import Any, ClassVar, Protocol
 import polars as pl
 
 from shoal.encode.counted import CountedRows
+from shoal.progress import Passed
 from shoal.recode.plan import ReleasePlan
 from shoal.tables.formats.files import ReadTable
 from shoal.tables.value_sizes import KeptFacts
 
-Share = Callable[[float], None]  # told which share of the records has gone by
+Watcher = Callable[[Passed], None]  # told how much of the table has gone by
 
 
-def unwatched(share: float) -> None:
+def unwatched(passed: Passed) -> None:
     """Nobody wants to know."""
 
 
@@ -74,9 +75,15 @@ class Counted:
 class OwnPlace(Protocol):
     """A place that is no single file: a folder, a table of a database."""
 
+    waiting: Path  # where the release waits until it was checked; a table waits in the database
+
     @property
-    def waiting(self) -> Path:
-        """Where the release waits until it was checked."""
+    def notes(self) -> Sequence[str]:
+        """What a reader of the certificate should know of it."""
+
+    @property
+    def database(self) -> Mapping[str, str]:
+        """The kind of database and the table, if it is one."""
 
     def publish(self) -> None:
         """Put it into its place, whole, or leave what is there."""
@@ -94,7 +101,7 @@ class Engine(ABC):
 
     @abstractmethod
     def distinct(
-        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], share: Share = unwatched
+        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], watcher: Watcher = unwatched
     ) -> Counted:
         """The distinct combinations of these columns with their counts, and what the kept columns are like; `missing`
         are texts that mean a missing value. Raises InputError with what is wrong with the table."""
@@ -111,7 +118,7 @@ class Engine(ABC):
 
     @abstractmethod
     def release(
-        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, share: Share = unwatched
+        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, watcher: Watcher = unwatched
     ) -> None:
         """Write the release where it waits to be published, its rows by their `released` values or in `input` order.
 
@@ -124,7 +131,7 @@ class Engine(ABC):
 
     @abstractmethod
     def released_counts(
-        self, waiting: Path, names: Sequence[str], known: Sequence[str], share: Share = unwatched
+        self, waiting: Path, names: Sequence[str], known: Sequence[str], watcher: Watcher = unwatched
     ) -> Written:
         """The distinct combinations of these columns of what was written (and of the hidden ones beside it), and how
         many records stand alone for whoever knows the columns `known`."""

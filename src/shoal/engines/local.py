@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from shoal.safe_groups.suppress import Hidden
 
 LOCAL = Abilities(
-    inputs="CSV, Parquet, Arrow; one file",
-    outputs="CSV, Parquet, Arrow; one file",
+    inputs="CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; one file; a table or query of a database",
+    outputs="CSV, Parquet, Arrow, Excel; one file; a table of a database",
     memory="the table: about ten times its size as CSV",
     any_algorithm=True,
     report=True,

@@ -2,7 +2,8 @@
 
 Three passes: count the distinct rows of the input; give records their released values and write them; count what was
 written. Memory: the distinct rows and values, and one piece. Which records of a shared key go to which group is told by
-counters, since the pieces come in the order of the input: the cells are those of the engine `local`.
+counters, since the pieces come in the order of the input: the cells are those of the engine `local`. The rows of a
+database come in a fixed order and wait on the disk meanwhile (`tables/formats/sql/pieces.py`).
 """
 
 from __future__ import annotations
@@ -16,16 +17,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engines.base import Abilities, Counted, Engine, Facts, Share, Written, unwatched
+from shoal.engines.base import Abilities, Counted, Engine, Facts, OwnPlace, Watcher, Written, unwatched
 from shoal.engines.counting import RowCounter
+from shoal.engines.targets import Pieces, Target
 from shoal.errors import InputError, InternalError, Problem
 from shoal.recode.plan import Ranks, ReleasePlan
 from shoal.tables.distinct import as_text
-from shoal.tables.formats.csv.options import CsvOptions
-from shoal.tables.formats.csv.write import as_csv_cells
-from shoal.tables.formats.files import Format, ReadTable, format_of, written_options
-from shoal.tables.formats.pieces import PieceSizes, TablePieces
-from shoal.tables.formats.write_pieces import write_pieces
+from shoal.tables.formats.files import ReadTable
 from shoal.tables.hashed_counts import HashedCounts
 from shoal.tables.numbering import Numbering
 from shoal.tables.sorted_pieces import EvenSample, SortedPieces
@@ -38,12 +36,12 @@ _AS_TEXT = "store it as text, or use the engine 'local'"
 
 
 class StreamEngine(Engine):
-    """CSV and Parquet, one file or a folder of them, in and out of files."""
+    """CSV and Parquet, one file or a folder of them, and tables of databases, into a file or a table."""
 
     name: ClassVar[str] = "stream"
     can: ClassVar[Abilities] = Abilities(
-        inputs="CSV, Parquet; a file or a folder of files",
-        outputs="CSV, Parquet; one file",
+        inputs="CSV, Parquet; a file or a folder of files; a table or query of a database",
+        outputs="CSV, Parquet; one file; a table of a database",
         memory="the distinct rows of the quasi-identifiers; with further models also 4 bytes per record and column",
         any_algorithm=False,
         report=False,
@@ -53,14 +51,13 @@ class StreamEngine(Engine):
 
     def __init__(
         self,
-        path: Path,
-        options: CsvOptions,
+        source: Pieces,
+        target: Target,
         scratch: Path,
         most_rows: int | None = None,
-        sizes: PieceSizes | None = None,
     ) -> None:
         """`scratch` is a folder for what waits on disk; `most_rows` is how many distinct rows the memory can hold."""
-        self._pieces = TablePieces(path, options, sizes or PieceSizes())
+        self._pieces, self._target = source, target
         self._scratch, self._most_rows = scratch, most_rows
         self._sample = pl.DataFrame()
         self._schema: dict[str, pl.DataType] = {}
@@ -70,6 +67,7 @@ class StreamEngine(Engine):
 
     def facts(self) -> Facts:
         self._schema = self._pieces.schema()
+        self._target.open(source_is_read=False)
         problems = [
             Problem("cannot-stream", f"columns of type {dtype} depend on all of their values", name, _AS_TEXT)
             for name, dtype in self._schema.items()
@@ -80,19 +78,20 @@ class StreamEngine(Engine):
         return Facts(self._schema)
 
     def distinct(
-        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], share: Share = unwatched
+        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], watcher: Watcher = unwatched
     ) -> Counted:
         counter, sample = RowCounter(self._schema, names), EvenSample(SAMPLE_ROWS)
         readable = [name for name in kept if has_text(self._schema[name])]
         with ExitStack() as open_counters:
             sizes = {name: open_counters.enter_context(SizeCounter(self._scratch, missing)) for name in readable}
-            for piece in self._pieces.read(None, share):
+            for piece in self._pieces.read(None, watcher):
                 counter.add(piece)
                 sample.add(piece)
                 for name, one in sizes.items():
                     one.add(piece[name])
                 self._refuse_too_many(counter)
             kept_sizes = {name: one.result() for name, one in sizes.items()}
+        self._target.open(source_is_read=True)
         self._numberings = counter.numberings
         self._records = counter.records
         self._sample = sample.result()
@@ -113,20 +112,21 @@ class StreamEngine(Engine):
         return self._pieces.like
 
     def release(
-        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, share: Share = unwatched
+        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, watcher: Watcher = unwatched
     ) -> None:
         """Hidden columns are kept as numbers, 4 bytes per record, in the order of what is written."""
         self._hidden = {name: np.empty(self._records, dtype=np.int32) for name in hidden}
         self._width = len(plan.kept)
-        schema, like = plan.schema(self._schema), self._pieces.like
-        if order == "input":
-            write_pieces(self._noted(self._released(plan, share)), schema, waiting, like)
+        schema = plan.schema(self._schema)
+        if order == "input" and self._target.keeps_order:
+            in_order = self._noted(self._released(plan, watcher))
+            self._target.write(in_order, schema, waiting, plan.has_known_values)
             return
         sample = plan.released(self._sample, plan.first_deal[self._keys(plan, self._sample)[0]])
         with SortedPieces(self._scratch, sample, self._records, self._pieces.sizes.bucket) as rows:
-            for shown, beside in self._released(plan, share):
+            for shown, beside in self._released(plan, watcher):
                 rows.add(shown, beside)
-            write_pieces(self._noted(rows.pieces(self._width)), schema, waiting, like)
+            self._target.write(self._noted(rows.pieces(self._width)), schema, waiting, plan.has_known_values)
 
     def _keys(self, plan: ReleasePlan, piece: pl.DataFrame) -> tuple[NDArray[np.int64], dict[str, NDArray[np.int32]]]:
         """The key of every record, and the numbers of the values that it was found by."""
@@ -134,10 +134,10 @@ class StreamEngine(Engine):
         numbers = {name: self._numberings[name].known(piece[name]) for name in looked_at}
         return plan.keys_of(numbers), numbers
 
-    def _released(self, plan: ReleasePlan, share: Share) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    def _released(self, plan: ReleasePlan, watcher: Watcher) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
         """The released records in the order of the input, and the numbers of what is hidden beside them."""
         ranks, done = Ranks(plan), 0
-        for piece in self._pieces.read(list(dict.fromkeys([*plan.names, *self._hidden, *plan.kept])), share):
+        for piece in self._pieces.read(list(dict.fromkeys([*plan.names, *self._hidden, *plan.kept])), watcher):
             done += piece.height
             if done > self._records:
                 raise InternalError(Problem("input-changed", "the input has grown since its records were counted"))
@@ -155,32 +155,47 @@ class StreamEngine(Engine):
             yield shown
 
     def as_written(self, rows: pl.DataFrame, waiting: Path) -> pl.DataFrame:
-        if format_of(waiting) is not Format.CSV:
-            return rows
-        return as_csv_cells(rows, written_options(waiting, self._pieces.like), alone=self._width == 1)
+        return self._target.as_written(rows, waiting, self._width)
+
+    def own_place(self) -> OwnPlace | None:
+        return self._target.own_place()
 
     def released_counts(
-        self, waiting: Path, names: Sequence[str], known: Sequence[str], share: Share = unwatched
+        self, waiting: Path, names: Sequence[str], known: Sequence[str], watcher: Watcher = unwatched
     ) -> Written:
-        written = TablePieces(waiting, written_options(waiting, self._pieces.like), self._pieces.sizes)
-        schema = written.schema()
+        written = self._target.written(waiting)
         shown = [name for name in names if name not in self._hidden]
-        values = {name: self._numberings[name].values(self._schema[name], name) for name in self._hidden}
-        counter = RowCounter({**schema, **{name: one.dtype for name, one in values.items()}}, names)
-        done = 0
+        beside = {
+            name: (self._numberings[name].values(self._schema[name], name), line) for name, line in self._hidden.items()
+        }
+        kinds = {**written.schema(), **{name: values.dtype for name, (values, _) in beside.items()}}
+        counter, done = RowCounter(kinds, names), 0
         with HashedCounts(self._scratch) as rows:
-            for piece in written.read(list(dict.fromkeys([*shown, *known])), share):
-                beside = {
-                    name: values[name].gather(line[done : done + piece.height]) for name, line in self._hidden.items()
-                }
-                counter.add(piece.select(shown).with_columns(**beside))
+            for piece in self._read_back(written, list(dict.fromkeys([*shown, *known])), watcher):
+                ends = done + piece.height
+                hidden = {name: values.gather(line[done:ends]) for name, (values, line) in beside.items()}
+                counter.add(piece.select(shown).with_columns(**hidden))
                 if known:
                     rows.add(pl.DataFrame({name: as_text(piece[name]) for name in known}).hash_rows())
-                done += piece.height
+                done = ends
             sizes, how_many = rows.sizes()
         if done != self._records:
             raise InternalError(Problem("records-lost", "the release has another number of records than the input"))
         return Written(counter.result(), written.sha256, int(how_many[sizes == 1].sum()))
+
+    def _read_back(self, written: Pieces, names: Sequence[str], watcher: Watcher) -> Iterator[pl.DataFrame]:
+        """What was written, in the order in which it was written if something is hidden beside it."""
+        if self._target.keeps_order or not self._hidden:
+            yield from written.read(names, watcher)
+            return
+        sample = EvenSample(SAMPLE_ROWS)
+        for piece in written.read(None, watcher):
+            sample.add(piece)
+        with SortedPieces(self._scratch, sample.result(), self._records, written.sizes.bucket) as rows:
+            for piece in written.read():
+                rows.add(piece)
+            for piece, _ in rows.pieces(self._width):
+                yield piece
 
 
 def _too_many(most: int) -> Problem:

@@ -30,7 +30,7 @@ def settle_engine(job: Job) -> Job:
     """The job with the engine that will do it."""
     if job.engine != "auto":
         return job
-    large = isinstance(job.input, Path) and _needs(job.input) > usable_memory(job)
+    large = _needs(job) > usable_memory(job)
     return job.model_copy(update={"engine": "stream" if large and _can_stream(job) else "local"})
 
 
@@ -84,10 +84,15 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
         problems += _folder_problems(job, engine)
     elif job.output is None:
         problems.append(Problem("cannot-stream", f"{engine} needs a file to write to", hint="name an output"))
-    elif not isinstance(job.output, Path) or _format(job.output) not in _STREAMED:
-        problems.append(Problem("cannot-stream", f"{engine} writes CSV and Parquet", hint="name such an output"))
-    if job.input is not None and not _is_streamed(job.input):
-        problems.append(Problem("cannot-stream", f"{engine} reads CSV and Parquet", hint="use the engine 'local'"))
+    elif isinstance(job.output, Path) and _format(job.output) not in _STREAMED:
+        message = f"{engine} writes CSV, Parquet and tables of databases"
+        problems.append(Problem("cannot-stream", message, hint="name such an output"))
+    if isinstance(job.input, Path) and not job.input.is_dir() and _format(job.input) not in _STREAMED:
+        message = f"{engine} reads CSV and Parquet" + ("" if can.into_folder else ", and tables of databases")
+        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
+    if isinstance(job.input, SqlAddress) and can.into_folder:
+        message = f"{engine} reads no tables of databases"
+        problems.append(Problem("cannot-stream", message, hint="give a DataFrame of Spark that reads from there"))
     return problems
 
 
@@ -101,10 +106,6 @@ def _folder_problems(job: Job, engine: str) -> list[Problem]:
     from shoal.tables.formats.folders import folder_problems
 
     return folder_problems(job.output, job.replace)
-
-
-def _is_streamed(place: Path | SqlAddress) -> bool:
-    return isinstance(place, Path) and (place.is_dir() or _format(place) in _STREAMED)
 
 
 def _can_stream(job: Job) -> bool:
@@ -124,8 +125,16 @@ def _format(path: Path) -> Format | None:
         return None
 
 
-def _needs(path: Path) -> int:
+def _needs(job: Job) -> int:
     """About how many bytes of memory a local run would take; 0 for what is not there, a lot for a folder."""
+    if isinstance(job.input, SqlAddress):
+        from shoal.job.database import bytes_to_read
+
+        return bytes_to_read(job, job.input) * CSV_FACTOR
+    return 0 if job.input is None else _file_needs(job.input)
+
+
+def _file_needs(path: Path) -> int:
     try:
         if path.is_dir():
             return 2**62

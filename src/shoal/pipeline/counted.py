@@ -31,7 +31,7 @@ from shoal.pipeline.purpose import threads_of
 from shoal.pipeline.result import Result
 from shoal.pipeline.signature import key_problems
 from shoal.pipeline.sources import read_population
-from shoal.progress import Progress, Watch
+from shoal.progress import Watch
 from shoal.recode.plan import make_release_plan
 from shoal.tables.distinct import CodedColumn
 
@@ -87,7 +87,7 @@ def prepare_counted(draft: Draft, engine: Engine, watch: Watch) -> CountedInput:
             _counted_columns(draft),
             kept_columns(draft.job, list(facts.schema), draft.requirement, draft.described),
             draft.job.missing,
-            lambda share: watch.progress(Progress("read", share)),
+            watch.passing("read"),
         )
         counted = found.rows
         watch.show("read", counted)

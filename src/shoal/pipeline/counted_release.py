@@ -24,7 +24,7 @@ from shoal.pipeline.public_certificate import certificate_texts
 from shoal.pipeline.publish import places_of, private_files
 from shoal.pipeline.result import Result
 from shoal.pipeline.summarize import csv_form, described_trees, sum_up_losses, told_notes
-from shoal.progress import Progress, Watch
+from shoal.progress import Watch
 from shoal.recode.deals import Deals
 from shoal.recode.plan import ReleasePlan
 from shoal.recode.release import RecodeOptions
@@ -61,15 +61,13 @@ def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, wat
     with StagedFiles(places, private_files(prepared.job)) as files:
         waiting = own.waiting if own is not None else files.waiting["release"]
         with watch.stage("write"):
-            prepared.engine.release(
-                plan, waiting, hidden, prepared.job.order, lambda share: watch.progress(Progress("write", share))
-            )
+            prepared.engine.release(plan, waiting, hidden, prepared.job.order, watch.passing("write"))
         with watch.stage("verify"):
             written = prepared.engine.released_counts(
                 waiting,
                 prepared.counted.names,
                 _known_columns(prepared),
-                lambda share: watch.progress(Progress("verify", share)),
+                watch.passing("verify"),
             )
             shown = prepared.engine.as_written(_released_rows(prepared, plan), waiting)
             _refuse_other_rows(prepared, deals, shown, written.counted)
@@ -171,7 +169,7 @@ def _result(
     domains: Mapping[str, Domain],
     watch: Watch,
 ) -> Result:
-    job, plan = prepared.job, prepared.plan
+    job, plan, own = prepared.job, prepared.plan, prepared.engine.own_place()
     place = job.output if isinstance(job.output, Path) else None
     losses = sum_up_losses(scores, deals.clustering.lower_bound, plan)
     records = prepared.counted.records
@@ -189,9 +187,9 @@ def _result(
         missing_cells=dict(prepared.encoded.codebook.missing_cells),
         loss=losses.summary,
         class_based=prepared.algorithm.class_based,
-        notes=told_notes(deals.clustering, job, place, plan),
+        notes=told_notes(deals.clustering, job.order, own.notes if own is not None else (), plan),
         csv=csv_form(prepared.engine.like, place if not written.files else None),
-        database={},
+        database=dict(own.database) if own is not None else {},
         files=dict(written.files),
     )
     return Result(

@@ -31,10 +31,11 @@ from shoal.pipeline.sources import ReadSource
 from shoal.pipeline.summarize import Judged, make_result
 from shoal.progress import ProgressCallback, Watch
 from shoal.tables.distinct import with_categories
+from shoal.tables.fixed_order import in_fixed_order
 from shoal.tables.formats.atomic import StagedFiles
 from shoal.tables.formats.files import read_back, write_table
 from shoal.tables.formats.sql.address import SqlAddress
-from shoal.tables.formats.sql.tables import SqlTarget, in_fixed_order
+from shoal.tables.formats.sql.tables import SqlTarget
 from shoal.tables.row_order import RowNumbers, inverse, published_order
 
 if TYPE_CHECKING:

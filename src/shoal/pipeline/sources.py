@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, Problem
+from shoal.job.database import with_query_of
 from shoal.job.job import Job
 from shoal.pipeline.certificate import frame_hash
 from shoal.tables.distinct import CodedColumn, code_columns
@@ -75,12 +76,7 @@ def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
 
 
 def _database_source(job: Job, address: SqlAddress) -> Source:
-    if job.query is not None:
-        try:
-            address = address.with_query(job.query.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
-            raise InputError(Problem("no-such-file", f"the query '{job.query}' cannot be read")) from None
-    file = read_table(address)
+    file = read_table(with_query_of(job, address))
     return Source(as_stated(file.frame, job), file.sha256, file=file)
 
 

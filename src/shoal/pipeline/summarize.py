@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import polars as pl
 from shoal.algorithms.base import Clustering
 from shoal.errors import Problem, VerificationError
 from shoal.evaluation.summary import loss_summary, person_risk, risk_summary
-from shoal.job.job import Job
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores
 from shoal.pipeline.certificate import INPUT_ORDER, make_certificate
@@ -114,21 +113,22 @@ def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place
         missing_cells=dict(prepared.codebook.missing_cells),
         loss=loss,
         class_based=prepared.algorithm.class_based,
-        notes=told_notes(judged.clustering, prepared.job, place, plan),
+        notes=told_notes(
+            judged.clustering,
+            prepared.job.order if place is not None else "released",
+            place.notes if isinstance(place, SqlTarget) else (),
+            plan,
+        ),
         csv=csv_form(prepared.source.file, place),
         database=_database(place),
         together=dict(judged.together),
     )
 
 
-def told_notes(clustering: Clustering, job: Job, place: Place | None, plan: Plan) -> list[str]:
-    """What a reader should know besides numbers."""
-    notes = [*clustering.details.get("notes", ()), *plan.notes]
-    if isinstance(place, SqlTarget):
-        notes += place.notes
-    if place is not None and job.order == "input":
-        notes.append(INPUT_ORDER)
-    return notes
+def told_notes(clustering: Clustering, order: str, of_place: Sequence[str], plan: Plan) -> list[str]:
+    """What a reader should know besides numbers; `order` is that of the rows of a file or table."""
+    notes = [*clustering.details.get("notes", ()), *plan.notes, *of_place]
+    return [*notes, INPUT_ORDER] if order == "input" else notes
 
 
 def _alone_with_kept(prepared: Prepared, released: pl.DataFrame) -> int:
@@ -140,10 +140,7 @@ def _alone_with_kept(prepared: Prepared, released: pl.DataFrame) -> int:
 
 
 def _database(place: Place | None) -> dict[str, str]:
-    """The kind of database and the table; no host, user or name of the database."""
-    if not isinstance(place, SqlTarget):
-        return {}
-    return {"kind": str(place.address.database), "table": place.address.name}
+    return place.public() if isinstance(place, SqlTarget) else {}
 
 
 def csv_form(like: ReadTable | None, place: Place | None) -> dict[str, Any]:

@@ -80,6 +80,14 @@ class ReleasePlan:
         """Names and types of the release."""
         return {name: self.cells[name].values.dtype if name in self.cells else input_schema[name] for name in self.kept}
 
+    def has_known_values(self, name: str) -> bool:
+        """Whether a column of the release has values of the input only."""
+        if name not in self.cells:
+            return name in self.kept
+        cells = self.cells[name]
+        texts = cells.values.gather(np.unique(cells.of_record)).cast(pl.String).drop_nulls()
+        return bool(texts.is_in(self.values[name].cast(pl.String).implode()).all())
+
     def save(self, path: Path) -> None:
         """One file; it holds values of the data, so it belongs where the input does."""
         with path.open("wb") as file:

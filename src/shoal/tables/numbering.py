@@ -51,6 +51,8 @@ class Numbering:
 
 
 def _keys(values: pl.Series) -> list[Any]:
+    if values.dtype.is_temporal():  # Python knows no nanoseconds
+        values = values.to_physical()
     found = values.to_list()
     if values.dtype.is_float():
         return [_NOT_A_NUMBER if value is not None and value != value else value for value in found]

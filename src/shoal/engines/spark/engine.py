@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from shoal.encode.counted import CountedRows
-from shoal.engines.base import Abilities, Counted, Engine, Facts, Share, Written, unwatched
+from shoal.engines.base import Abilities, Counted, Engine, Facts, Watcher, Written, unwatched
 from shoal.engines.spark.abilities import SPARK
 from shoal.engines.spark.hashing import rows_hash
 from shoal.engines.spark.session import in_our_words, quiet
@@ -40,6 +40,7 @@ from shoal.engines.spark.worker import (
     column,
 )
 from shoal.errors import InputError, InternalError, Problem
+from shoal.progress import Passed
 from shoal.recode.plan import ReleasePlan, rank_in_order
 from shoal.tables.formats.files import ReadTable
 from shoal.tables.formats.folders import FolderPlace
@@ -89,10 +90,10 @@ class SparkEngine(Engine):
         return None
 
     def distinct(
-        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], share: Share = unwatched
+        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], watcher: Watcher = unwatched
     ) -> Counted:
         with quiet(), in_our_words():
-            self._files = self._table.store(self._session, self._scratch / "input", share)
+            self._files = self._table.store(self._session, self._scratch / "input", watcher)
             self._rows = rows_of(self._files)
             if sum(self._rows) == 0:
                 raise InputError(Problem("no-records", "the table has no records"))
@@ -152,11 +153,11 @@ class SparkEngine(Engine):
         return self._place
 
     def release(
-        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, share: Share = unwatched
+        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, watcher: Watcher = unwatched
     ) -> None:
         with quiet(), in_our_words():
             path = self._send(plan)
-            share(0.1)
+            watcher(Passed(0.1, 0, sum(self._rows)))
             kinds = plan.schema(self._schema)
             shown = {column(number): kind for number, kind in enumerate(kinds.values())}
             beside = {f"h{number}": self._schema[name] for number, name in enumerate(hidden)}
@@ -210,7 +211,7 @@ class SparkEngine(Engine):
         return rows
 
     def released_counts(
-        self, waiting: Path, names: Sequence[str], known: Sequence[str], share: Share = unwatched
+        self, waiting: Path, names: Sequence[str], known: Sequence[str], watcher: Watcher = unwatched
     ) -> Written:
         with quiet(), in_our_words():
             self._place.tidy()

@@ -13,6 +13,8 @@ from typing import Any
 
 import polars as pl
 
+# times as exact as they are: by default Spark writes milliseconds
+_TIMES = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"}
 _WORDS, _DIGITS, _BITS = 8, 8, 32  # a SHA-256 is eight words of 32 bits, whose sums fit into 64 bits
 
 
@@ -20,7 +22,7 @@ def rows_hash(rows: Any, schema: Mapping[str, pl.DataType]) -> str:
     """The hash of the rows of a frame of Spark with the columns c0, c1, ..."""
     from pyspark.sql import functions
 
-    row = functions.sha2(functions.to_json(functions.struct(*rows.columns)), 256)
+    row = functions.sha2(functions.to_json(functions.struct(*rows.columns), _TIMES), 256)
     words = [
         functions.conv(functions.substring(row, 1 + _DIGITS * number, _DIGITS), 16, 10).cast("bigint")
         for number in range(_WORDS)

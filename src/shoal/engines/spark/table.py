@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.engines.base import Share
+from shoal.engines.base import Watcher
 from shoal.engines.spark.types import ddl, polars_type, spark_type, unknown_types
 from shoal.engines.spark.worker import FILE, ROW, column
 from shoal.errors import InputError, Problem
@@ -52,12 +52,12 @@ class FileTable:
             raise InputError(problems)
         return found
 
-    def store(self, session: Any, folder: Path, share: Share) -> list[Path]:
+    def store(self, session: Any, folder: Path, watcher: Watcher) -> list[Path]:
         if self._pieces.format is not Format.CSV:
             return [file.resolve() for file in self._pieces.files]
         folder.mkdir()
         files = []
-        for number, piece in enumerate(self._pieces.read(None, share)):
+        for number, piece in enumerate(self._pieces.read(None, watcher)):
             files.append(folder / f"part-{number:06d}.parquet")
             piece.write_parquet(files[-1], **PARQUET_SETTINGS)
         return files
@@ -85,7 +85,7 @@ class FrameTable:
             raise InputError(problems)
         return {name: kind for name, kind in found.items() if kind is not None}
 
-    def store(self, session: Any, folder: Path, share: Share) -> list[Path]:
+    def store(self, session: Any, folder: Path, watcher: Watcher) -> list[Path]:
         self.frame.toDF(*map(column, range(len(self.frame.columns)))).write.parquet(written_to(folder))
         return sorted(folder.glob("part-*.parquet"))
 

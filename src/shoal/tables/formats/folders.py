@@ -26,6 +26,8 @@ class FolderPlace:
         """`scratch` is a folder on the same file system that will be removed."""
         self.target = target
         self.waiting = scratch.resolve() / "release"
+        self.notes: tuple[str, ...] = ()
+        self.database: dict[str, str] = {}  # it is none
 
     def tidy(self) -> None:
         """Files are named by number alone: who wrote them, when and in which attempt is nobody's business."""

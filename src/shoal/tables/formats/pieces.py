@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError, Problem
+from shoal.progress import Passed
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.csv.pieces import PIECE_BYTES, SAMPLE_BYTES, CsvPieces
 from shoal.tables.formats.csv.read import check_is_file
@@ -22,7 +23,7 @@ from shoal.tables.formats.files import Format, ReadTable, format_of, sha256_of_f
 from shoal.tables.sorted_pieces import BUCKET_ROWS
 
 PIECE_ROWS = 250_000
-Watcher = Callable[[float], None]  # told which share of the bytes has been read
+Watcher = Callable[[Passed], None]  # told how much of the table has been read
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,14 @@ class TablePieces:
         rows = scan.select(pl.len()).collect().item() if names != [] else 0
         if rows == 0:
             raise InputError(Problem("no-records", f"'{self.path}' has no records"))
-        done = 0
+        done, whole = 0, self.bytes
         try:
             for piece in scan.collect_batches(chunk_size=self.sizes.rows, maintain_order=True):
                 done += piece.height
                 if piece.height:
                     yield piece
                 if watcher is not None:
-                    watcher(done / rows)
+                    watcher(Passed(done / rows, done, rows, done * whole // rows, whole))
         except pl.exceptions.PolarsError as error:
             # messages of the reader may quote content, so only its kind is passed on
             raise InputError(_damaged(self.path, type(error).__name__)) from None
@@ -112,7 +113,7 @@ class TablePieces:
         return CsvPieces(file, self.options_found or self.options, self.sizes.bytes, self.sizes.sample)
 
     def _read_csv(self, watcher: Watcher | None) -> Iterator[pl.DataFrame]:
-        whole, before = self.bytes, 0
+        whole, before, rows = self.bytes, 0, 0
         names: list[str] | None = None
         for file in self.files:
             pieces = self._csv(file)
@@ -123,9 +124,10 @@ class TablePieces:
                     raise InputError(Problem("different-columns", message, hint="keep one table in a folder"))
                 names = frame.columns
                 yield frame
-                read += self.sizes.bytes
+                read, rows = read + self.sizes.bytes, rows + frame.height
                 if watcher is not None:
-                    watcher((before + min(size, read)) / whole)
+                    done = before + min(size, read)
+                    watcher(Passed(done / whole, rows, None, done, whole))
             before += size
             self.options_found = self.options_found or pieces.options
             self._hashes[file] = pieces.sha256

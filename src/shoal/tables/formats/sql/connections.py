@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, Problem, did_you_mean
-from shoal.tables.formats.sql.tables import in_fixed_order
+from shoal.tables.fixed_order import in_fixed_order
 
 
 def read_sql(connection: Any, query: str, *, key: Sequence[str] | str = ()) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,11 @@ import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.formats.sql.address import SqlAddress, joined, quoted
-from shoal.tables.formats.sql.arrow import plain_arrow
+from shoal.tables.formats.sql.arrow import arrow_stream, as_frame, as_texts
 from shoal.tables.formats.sql.errors import in_our_words
-from shoal.tables.formats.sql.stores import SqlColumn, Store
+from shoal.tables.formats.sql.stores import Relation, SqlColumn, Store
 
+_BATCH_ROWS = 100_000
 # the rest (HUGEINT, UUID, INTERVAL, TIME, lists, ...) comes as text
 _AS_IT_IS = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE",
@@ -47,26 +48,25 @@ class DuckStore(Store):
         )
         return [SqlColumn(row["name"], row["kind"]) for row in known.to_dicts()]
 
-    def read(self, table: str) -> pl.DataFrame:
-        return self._fetch(f"SELECT {_selected(self.columns(table))} FROM {self._full(table)}")
+    def table(self, table: str) -> Relation:
+        return Relation(self._full(table), tuple(self.columns(table)))
 
-    def read_query(self, query: str) -> tuple[pl.DataFrame, list[SqlColumn]]:
+    def query(self, query: str) -> Relation:
         inner = query.strip().rstrip(";")
         found = self._fetch(f"DESCRIBE {inner}")
         columns = [SqlColumn(row["column_name"], row["column_type"]) for row in found.to_dicts()]
-        return self._fetch(f"SELECT {_selected(columns)} FROM ({inner})"), columns
+        return Relation(f"({inner})", tuple(columns))
 
     def lock(self, table: str) -> bool:
         return True  # whoever has opened the file to write has it alone
 
-    def stage(self, frame: pl.DataFrame, table: str, kinds: Mapping[str, str]) -> None:
-        texts = frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name in kinds)
-        parts = [
-            f"CAST({quoted(name)} AS {kinds[name]}) AS {quoted(name)}" if name in kinds else quoted(name)
-            for name in frame.columns
-        ]
-        with in_our_words(self.address):
-            self._connection.register("shoal_frame", plain_arrow(texts))
+    def stage(self, pieces: Iterable[pl.DataFrame], table: str, kinds: Mapping[str, str]) -> None:
+        with in_our_words(self.address), arrow_stream(as_texts(pieces, kinds)) as rows:
+            parts = [
+                f"CAST({quoted(name)} AS {kinds[name]}) AS {quoted(name)}" if name in kinds else quoted(name)
+                for name in rows.schema.names
+            ]
+            self._connection.register("shoal_frame", rows)
             self._connection.execute(f"CREATE TABLE {self._full(table)} AS SELECT {', '.join(parts)} FROM shoal_frame")
             self._connection.unregister("shoal_frame")
             self._connection.execute("CHECKPOINT")
@@ -93,22 +93,23 @@ class DuckStore(Store):
 
     def _fetch(self, query: str) -> pl.DataFrame:
         with in_our_words(self.address):
-            found = pl.from_arrow(self._connection.sql(query).to_arrow_table())
-        assert isinstance(found, pl.DataFrame)
-        return found
+            return as_frame(self._connection.sql(query).to_arrow_table())
+
+    def _stream(self, query: str) -> Iterator[Any]:
+        yield from self._connection.sql(query).to_arrow_reader(_BATCH_ROWS)
+
+    def _selection(self, relation: Relation) -> str:
+        parts = [
+            f"CAST({quoted(column.name)} AS VARCHAR) AS {quoted(column.name)}"
+            if needs_cast(column.kind)
+            else quoted(column.name)
+            for column in relation.columns
+        ]
+        return f"SELECT {', '.join(parts)} FROM {relation.text}"
 
 
 def needs_cast(kind: str) -> bool:
     return kind.split("(")[0].strip() not in _AS_IT_IS or kind.endswith("]")
-
-
-def _selected(columns: list[SqlColumn]) -> str:
-    return ", ".join(
-        f"CAST({quoted(column.name)} AS VARCHAR) AS {quoted(column.name)}"
-        if needs_cast(column.kind)
-        else quoted(column.name)
-        for column in columns
-    )
 
 
 def _literal(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from shoal.errors import InputError, Problem
+from shoal.errors import InputError, Problem, ShoalError
 
 # the first two letters of a state, or all five
 _MEANING = {
@@ -37,12 +37,11 @@ def in_our_words(address: object) -> Iterator[None]:
     """Errors of a driver inside this block become InputErrors without the driver's text."""
     try:
         yield
-    except InputError:
-        raise
-    except (MemoryError, KeyboardInterrupt):
+    except (ShoalError, MemoryError, KeyboardInterrupt):
         raise
     except Exception as error:  # drivers have classes of their own; nothing of theirs may pass
-        if not type(error).__module__.startswith(("adbc_driver", "_duckdb", "duckdb", "pyarrow")):
+        theirs = type(error).__module__.startswith(("adbc_driver", "_duckdb", "duckdb", "pyarrow"))
+        if not theirs and not isinstance(error, OSError):  # which is what a stream of Arrow batches raises
             raise
         raise InputError(_problem(address, error)) from None
 

@@ -9,15 +9,16 @@ swap in one transaction shows readers an empty table for a moment.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
 from shoal.tables.formats.sql.address import SqlAddress, joined, quoted
-from shoal.tables.formats.sql.arrow import plain_arrow
+from shoal.tables.formats.sql.arrow import arrow_stream, as_frame, as_texts
 from shoal.tables.formats.sql.errors import in_our_words
-from shoal.tables.formats.sql.stores import SqlColumn, Store
+from shoal.tables.formats.sql.stores import Relation, SqlColumn, Store
 
 _AS_IT_IS = {
     "smallint", "integer", "bigint", "real", "double precision", "boolean", "text", "date", "bytea",
@@ -61,10 +62,10 @@ class PostgresStore(Store):
     def columns(self, table: str) -> list[SqlColumn]:
         return [SqlColumn(row["name"], row["kind"]) for row in self._rows(_COLUMNS, self._full(table))]
 
-    def read(self, table: str) -> pl.DataFrame:
-        return self._fetch(f"SELECT {_selected(self.columns(table))} FROM {self._full(table)}")
+    def table(self, table: str) -> Relation:
+        return Relation(self._full(table), tuple(self.columns(table)))
 
-    def read_query(self, query: str) -> tuple[pl.DataFrame, list[SqlColumn]]:
+    def query(self, query: str) -> Relation:
         """The types come from a view made of the query, for this session only; then nothing but reading is allowed."""
         with in_our_words(self.address):
             self._connection.rollback()
@@ -72,7 +73,16 @@ class PostgresStore(Store):
             self._connection.commit()
             self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         columns = [SqlColumn(row["name"], row["kind"]) for row in self._rows(_COLUMNS, "shoal_query")]
-        return self._fetch(f"SELECT {_selected(columns)} FROM shoal_query"), columns
+        return Relation("shoal_query", tuple(columns))
+
+    def bytes(self, relation: Relation) -> int:
+        """What the server's planner thinks: nothing is read."""
+        with in_our_words(self.address), self._connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})  # no COPY of a plan
+            cursor.execute(f"EXPLAIN SELECT * FROM {relation.text}")
+            told = str(as_frame(cursor.fetch_arrow_table()).item(0, 0))
+        found = re.search(r"rows=(\d+) width=(\d+)", told)
+        return int(found[1]) * int(found[2]) if found is not None else 0
 
     def lock(self, table: str) -> bool:
         number = int.from_bytes(hashlib.sha256(self._full(table).encode()).digest()[:8], "big", signed=True)
@@ -81,15 +91,14 @@ class PostgresStore(Store):
             self._connection.commit()
         return found
 
-    def stage(self, frame: pl.DataFrame, table: str, kinds: Mapping[str, str]) -> None:
-        texts = frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name in kinds)
+    def stage(self, pieces: Iterable[pl.DataFrame], table: str, kinds: Mapping[str, str]) -> None:
         raw = f"{table[:50]}_raw"
-        with in_our_words(self.address):
+        with in_our_words(self.address), arrow_stream(as_texts(pieces, kinds)) as rows:
+            names = list(rows.schema.names)
             with self._connection.cursor() as cursor:
-                cursor.adbc_ingest(raw, plain_arrow(texts), mode="create", temporary=True)
+                cursor.adbc_ingest(raw, rows, mode="create", temporary=True)
             parts = [
-                f"{quoted(name)}::{kinds[name]} AS {quoted(name)}" if name in kinds else quoted(name)
-                for name in frame.columns
+                f"{quoted(name)}::{kinds[name]} AS {quoted(name)}" if name in kinds else quoted(name) for name in names
             ]
             self._execute(f"CREATE TABLE {self._full(table)} AS SELECT {', '.join(parts)} FROM pg_temp.{quoted(raw)}")
             self._execute(f"DROP TABLE pg_temp.{quoted(raw)}")
@@ -134,17 +143,20 @@ class PostgresStore(Store):
     def _fetch(self, query: str) -> pl.DataFrame:
         with in_our_words(self.address), self._connection.cursor() as cursor:
             cursor.execute(query)
-            found = pl.from_arrow(cursor.fetch_arrow_table())
-        assert isinstance(found, pl.DataFrame)
-        return found
+            return as_frame(cursor.fetch_arrow_table())
 
+    def _stream(self, query: str) -> Iterator[Any]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(query)
+            yield from cursor.fetch_record_batch()
 
-def _selected(columns: list[SqlColumn]) -> str:
-    """Every column, those without a counterpart as their text."""
-    return ", ".join(
-        quoted(column.name) if _plain(column.kind) else f"{quoted(column.name)}::text AS {quoted(column.name)}"
-        for column in columns
-    )
+    def _selection(self, relation: Relation) -> str:
+        """Every column, those without a counterpart as their text."""
+        parts = [
+            quoted(column.name) if _plain(column.kind) else f"{quoted(column.name)}::text AS {quoted(column.name)}"
+            for column in relation.columns
+        ]
+        return f"SELECT {', '.join(parts)} FROM {relation.text}"
 
 
 def _plain(kind: str) -> bool:

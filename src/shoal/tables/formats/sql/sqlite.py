@@ -1,26 +1,34 @@
 """SQLite through ADBC.
 
-A column of SQLite may hold values of any type. A column whose values are all whole numbers or all numbers comes as
-numbers, any other one as the texts of its values. Two runs that write one file take turns by a lock on the file.
+A column of SQLite may hold values of any type. A column whose values are all whole numbers or all floats comes as
+numbers, any other one as the texts of its values. The driver takes the types of the first rows for those of all, so
+every selection begins with a row of ours that has the right types. Two runs that write one file take turns by a lock
+on the file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.formats.sql.address import SqlAddress, joined, quoted
-from shoal.tables.formats.sql.arrow import plain_arrow
+from shoal.tables.formats.sql.arrow import arrow_stream, as_frame
 from shoal.tables.formats.sql.errors import in_our_words
-from shoal.tables.formats.sql.stores import SqlColumn, Store
+from shoal.tables.formats.sql.stores import Relation, SqlColumn, Store
+
+_BATCH_ROWS = 50_000
+_EXAMPLES = {"integer": "0", "real": "0.5", "blob": "x'00'"}  # a value of each kind that is read as it is
+_TEXT = "''"
 
 
 class SqliteStore(Store):
+    _typed_rows: ClassVar[int] = 1
+
     def __init__(self, address: SqlAddress, to_write: bool) -> None:
         super().__init__(address)
         import adbc_driver_sqlite.dbapi as driver
@@ -39,14 +47,13 @@ class SqliteStore(Store):
         found = self._fetch(f"SELECT name, type AS kind FROM pragma_table_info({_literal(table)}) ORDER BY cid")
         return [SqlColumn(row["name"], row["kind"]) for row in found.to_dicts()]
 
-    def read(self, table: str) -> pl.DataFrame:
-        return self._read(quoted(table), [column.name for column in self.columns(table)])
+    def table(self, table: str) -> Relation:
+        return Relation(quoted(table), tuple(self.columns(table)))
 
-    def read_query(self, query: str) -> tuple[pl.DataFrame, list[SqlColumn]]:
+    def query(self, query: str) -> Relation:
         with in_our_words(self.address):
             self._execute(f"CREATE TEMPORARY VIEW shoal_query AS {query.strip().rstrip(';')}")
-        columns = self.columns("shoal_query")
-        return self._read("shoal_query", [column.name for column in columns]), columns
+        return Relation("shoal_query", tuple(self.columns("shoal_query")))
 
     def lock(self, table: str) -> bool:
         try:
@@ -60,9 +67,13 @@ class SqliteStore(Store):
             return False
         return True
 
-    def stage(self, frame: pl.DataFrame, table: str, kinds: Mapping[str, str]) -> None:
-        with in_our_words(self.address), self._connection.cursor() as cursor:
-            cursor.adbc_ingest(table, plain_arrow(_known_kinds(frame)), mode="create")
+    def stage(self, pieces: Iterable[pl.DataFrame], table: str, kinds: Mapping[str, str]) -> None:
+        with (
+            in_our_words(self.address),
+            arrow_stream(map(_known_kinds, pieces)) as rows,
+            self._connection.cursor() as cursor,
+        ):
+            cursor.adbc_ingest(table, rows, mode="create")
             self._connection.commit()
 
     def drop(self, table: str) -> None:
@@ -87,14 +98,16 @@ class SqliteStore(Store):
             os.close(self._held)
             self._held = None
 
-    def _read(self, table: str, names: list[str]) -> pl.DataFrame:
-        kinds = [f"group_concat(DISTINCT typeof({quoted(name)})) AS c{place}" for place, name in enumerate(names)]
-        found = self._fetch(f"SELECT {', '.join(kinds)} FROM {table}").row(0) if names else ()
-        parts = [
-            quoted(name) if _of_one_kind(kind) else f"CAST({quoted(name)} AS TEXT) AS {quoted(name)}"
-            for name, kind in zip(names, found, strict=True)
+    def _selection(self, relation: Relation) -> str:
+        names = [quoted(column.name) for column in relation.columns]
+        asked = [f"group_concat(DISTINCT typeof({name})) AS c{place}" for place, name in enumerate(names)]
+        found = self._fetch(f"SELECT {', '.join(asked)} FROM {relation.text}").row(0) if names else ()
+        kinds = [_EXAMPLES.get(_kind_of_all(kind)) for kind in found]
+        rows = [
+            name if example else f"CAST({name} AS TEXT) AS {name}" for name, example in zip(names, kinds, strict=True)
         ]
-        return self._fetch(f"SELECT {', '.join(parts)} FROM {table}")
+        first = [f"{example or _TEXT} AS {name}" for name, example in zip(names, kinds, strict=True)]
+        return f"SELECT {', '.join(first)} UNION ALL SELECT {', '.join(rows)} FROM {relation.text}"
 
     def _execute(self, statement: str) -> None:
         with self._connection.cursor() as cursor:
@@ -103,9 +116,13 @@ class SqliteStore(Store):
     def _fetch(self, query: str) -> pl.DataFrame:
         with in_our_words(self.address), self._connection.cursor() as cursor:
             cursor.execute(query)
-            found = pl.from_arrow(cursor.fetch_arrow_table())
-        assert isinstance(found, pl.DataFrame)
-        return found
+            return as_frame(cursor.fetch_arrow_table())
+
+    def _stream(self, query: str) -> Iterator[Any]:
+        with self._connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_BATCH_ROWS)})
+            cursor.execute(query)
+            yield from cursor.fetch_record_batch()
 
 
 def _known_kinds(frame: pl.DataFrame) -> pl.DataFrame:
@@ -118,10 +135,10 @@ def _known_kinds(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _of_one_kind(kinds: str | None) -> bool:
-    """Whether all present values of a column are whole numbers, or all floats, or all bytes."""
+def _kind_of_all(kinds: str | None) -> str:
+    """The kind of all present values of a column, or none if they have several, or there are no values."""
     found = set((kinds or "").split(",")) - {"null"}
-    return found in ({"integer"}, {"real"}, {"blob"})
+    return found.pop() if len(found) == 1 else ""
 
 
 def _literal(text: str) -> str:

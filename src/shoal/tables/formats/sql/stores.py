@@ -7,13 +7,17 @@ travel as Arrow columns, never as SQL text.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
 
 import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.tables.formats.sql.address import Database, SqlAddress
+from shoal.tables.formats.sql.arrow import as_frame
+from shoal.tables.formats.sql.errors import in_our_words
 
 STAGING = "shoal_staging_"  # and the name of the table: the next run finds what a broken one left behind
 
@@ -26,8 +30,18 @@ class SqlColumn:
     kind: str
 
 
+@dataclass(frozen=True)
+class Relation:
+    """What can be read: a table, a view, or a query."""
+
+    text: str  # as it stands after FROM
+    columns: tuple[SqlColumn, ...]
+
+
 class Store(ABC):
     """An open connection to a database."""
+
+    _typed_rows: ClassVar[int] = 0  # rows that a selection begins with, to tell the types of its columns
 
     def __init__(self, address: SqlAddress) -> None:
         self.address = address
@@ -41,20 +55,59 @@ class Store(ABC):
         """The columns of a table of the address's schema; none if there is no such table."""
 
     @abstractmethod
-    def read(self, table: str) -> pl.DataFrame:
-        """All rows, in no order that means anything; types without a counterpart come as their text."""
+    def table(self, table: str) -> Relation:
+        """A table of the address's schema, to be read."""
 
     @abstractmethod
-    def read_query(self, query: str) -> tuple[pl.DataFrame, list[SqlColumn]]:
-        """The rows of a query, and the types of its columns."""
+    def query(self, query: str) -> Relation:
+        """A query, to be read."""
+
+    def schema(self, relation: Relation) -> pl.Schema:
+        """Names and types of the columns as they will be read."""
+        return self._fetch(f"SELECT * FROM ({self._selection(relation)}) AS q LIMIT {self._typed_rows}").schema
+
+    def count(self, relation: Relation) -> int:
+        """How many rows there are."""
+        return int(self._fetch(f"SELECT count(*) AS n FROM {relation.text}")["n"][0])
+
+    def bytes(self, relation: Relation) -> int:
+        """About how many bytes the rows have: for a database in a file, its size."""
+        return Path(self.address.place).stat().st_size
+
+    def read(self, relation: Relation) -> pl.DataFrame:
+        """All rows, in no order that means anything; types without a counterpart come as their text."""
+        return self._fetch(self._selection(relation))[self._typed_rows :]
+
+    def batches(self, relation: Relation) -> Iterator[pl.DataFrame]:
+        """The same, as the rows come: no more of them are in memory than the driver holds at once."""
+        skipped = self._typed_rows
+        with in_our_words(self.address):
+            for batch in self._stream(self._selection(relation)):
+                frame = as_frame(batch)
+                rows, skipped = frame[skipped:], max(0, skipped - frame.height)
+                if rows.height:
+                    yield rows
+
+    @abstractmethod
+    def _selection(self, relation: Relation) -> str:
+        """What asks for the rows, with every type cast that has no counterpart."""
+
+    @abstractmethod
+    def _fetch(self, query: str) -> pl.DataFrame:
+        """The answer to a query."""
+
+    @abstractmethod
+    def _stream(self, query: str) -> Iterator[Any]:
+        """The answer to a query, as Arrow batches."""
 
     @abstractmethod
     def lock(self, table: str) -> bool:
         """Keep other runs from writing this table until the store is closed; False if another one does."""
 
     @abstractmethod
-    def stage(self, frame: pl.DataFrame, table: str, kinds: Mapping[str, str]) -> None:
-        """Write a table of a new name and make it lasting; `kinds` are types to give back to columns of texts."""
+    def stage(self, pieces: Iterable[pl.DataFrame], table: str, kinds: Mapping[str, str]) -> None:
+        """Write a table of a new name, piece by piece, and make it lasting; `kinds` are types to give back to columns
+        of texts. What the pieces raise comes out as it is."""
 
     @abstractmethod
     def drop(self, table: str) -> None:
@@ -103,12 +156,13 @@ def _need(*modules: str) -> None:
         raise InputError(Problem("missing-extra", message, hint='pip install "shoal[sql]"'))
 
 
-def check_text(frame: pl.DataFrame, names: Sequence[str]) -> None:
-    """A NUL in a text cannot be written to a database."""
+def check_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame itself. Raises InputError if there is a NUL in a text: that cannot be written to a database."""
     problems = [
-        Problem("nul-in-text", "a text with a NUL cannot be written to a database", name, "write a file instead")
-        for name in names
-        if frame[name].dtype == pl.String and frame[name].str.contains("\0", literal=True).any()
+        Problem("nul-in-text", "a text with a NUL cannot be written to a database", column.name, "write a file instead")
+        for column in frame
+        if column.dtype == pl.String and column.str.contains("\0", literal=True).any()
     ]
     if problems:
         raise InputError(problems)
+    return frame

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from shoal.errors import InputError, Problem, ShoalError, did_you_mean
+from shoal.tables.fixed_order import in_fixed_order
 from shoal.tables.formats.sql.address import Database, SqlAddress
-from shoal.tables.formats.sql.stores import STAGING, SqlColumn, Store, check_text, open_store
+from shoal.tables.formats.sql.stores import STAGING, Relation, SqlColumn, Store, check_text, open_store
 
 _LONGEST_NAME = 63  # of a table in PostgreSQL, in bytes; what is longer is cut off without a word
 
@@ -29,34 +30,38 @@ class SqlTable:
 def read_sql(address: SqlAddress) -> SqlTable:
     """All rows, ordered by the key and then by content: the order in which a server gives them means nothing."""
     with closing(open_store(address, to_write=False)) as store:
-        if address.query is not None:
-            frame, columns = store.read_query(address.query)
-        else:
-            if address.table is None:
-                hint = "add ?table=schema.name, or give a query with --query FILE.sql"
-                raise InputError(Problem("no-table", "the address of a database names no table", hint=hint))
-            columns = store.columns(address.table)
-            if not columns:
-                raise InputError(Problem("no-table", f"{address}: there is no such table", hint="name the schema too"))
-            frame = store.read(address.table)
+        relation = relation_of(store)
+        frame = store.read(relation)
     if frame.height == 0:
         raise InputError(Problem("no-records", f"{address} has no records"))
-    unknown = [name for name in address.key if name not in frame.columns]
+    return SqlTable(in_fixed_order(frame, address.key), address, relation.columns)
+
+
+def relation_of(store: Store) -> Relation:
+    """What an address names. Raises InputError if there is no such table, or no such column that orders it."""
+    address = store.address
+    if address.query is not None:
+        relation = store.query(address.query)
+    else:
+        if address.table is None:
+            hint = "add ?table=schema.name, or give a query with --query FILE.sql"
+            raise InputError(Problem("no-table", "the address of a database names no table", hint=hint))
+        relation = store.table(address.table)
+        if not relation.columns:
+            raise InputError(Problem("no-table", f"{address}: there is no such table", hint="name the schema too"))
+    names = [column.name for column in relation.columns]
+    unknown = [name for name in address.key if name not in names]
     if unknown:
         message = "the key of the address names no column"
-        raise InputError(
-            [Problem("unknown-column", message, name, did_you_mean(name, frame.columns)) for name in unknown]
-        )
-    return SqlTable(in_fixed_order(frame, address.key), address, tuple(columns))
+        raise InputError([Problem("unknown-column", message, name, did_you_mean(name, names)) for name in unknown])
+    return relation
 
 
-def in_fixed_order(frame: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
-    """By the key, then by all other columns; what has no order (bytes, lists) is left out."""
-    orderable = [
-        name for name, kind in frame.schema.items() if not (kind.is_nested() or isinstance(kind, pl.Binary | pl.Object))
-    ]
-    by = dict.fromkeys([*key, *orderable])
-    return frame.sort(list(by), nulls_last=True, maintain_order=True) if by else frame
+@contextmanager
+def open_relation(address: SqlAddress) -> Iterator[tuple[Store, Relation]]:
+    """A table or query that is read as long as the block goes on."""
+    with closing(open_store(address, to_write=False)) as store:
+        yield store, relation_of(store)
 
 
 class SqlTarget:
@@ -103,10 +108,36 @@ class SqlTarget:
 
     def stage(self, frame: pl.DataFrame, like: SqlTable | None) -> pl.DataFrame:
         """Write the table under another name, and read it back as the database has it."""
-        check_text(frame, frame.columns)
+        kinds = {} if like is None else self.kinds(like.address.database, like.columns, _unchanged(frame, like.frame))
+        self.stage_pieces(iter([frame]), kinds)
+        with self.written() as (store, relation):
+            return store.read(relation)
+
+    def stage_pieces(self, pieces: Iterable[pl.DataFrame], kinds: Mapping[str, str]) -> None:
+        """Write the table under another name, piece by piece; `kinds` are types to give back to columns of texts."""
         self._is_staged = True
-        self._store.stage(frame, self.staged, _kinds(frame, like, self.address.database))
-        return self._store.read(self.staged)
+        self._store.stage(map(check_text, pieces), self.staged, kinds)
+
+    @contextmanager
+    def written(self) -> Iterator[tuple[Store, Relation]]:
+        """What was staged, to be read back from the database."""
+        yield self._store, self._store.table(self.staged)
+
+    def kinds(
+        self, database: Database, columns: Iterable[SqlColumn], unchanged: Callable[[str], bool]
+    ) -> dict[str, str]:
+        """The types of columns of the input that came as texts: those whose values are unchanged get them back."""
+        if database is not self.address.database or database is Database.SQLITE:
+            return {}
+        if database is Database.POSTGRESQL:
+            from shoal.tables.formats.sql.postgresql import needs_cast
+        else:
+            from shoal.tables.formats.sql.duckdb import needs_cast
+        return {column.name: column.kind for column in columns if needs_cast(column.kind) and unchanged(column.name)}
+
+    def public(self) -> dict[str, str]:
+        """What a certificate tells of the place: no host, user or name of the database."""
+        return {"kind": str(self.address.database), "table": self.address.name}
 
     def commit(self) -> None:
         self._store.rename(self.staged, self.table)
@@ -131,24 +162,16 @@ def staging_name(table: str) -> str:
     return STAGING + hashlib.sha256(table.encode()).hexdigest()[:32]
 
 
-def _kinds(frame: pl.DataFrame, like: SqlTable | None, database: Database) -> Mapping[str, str]:
-    """The types of columns that came as texts and whose values are unchanged: they get their types back."""
-    if like is None or like.address.database is not database or database is Database.SQLITE:
-        return {}
-    if database is Database.POSTGRESQL:
-        from shoal.tables.formats.sql.postgresql import needs_cast
-    else:
-        from shoal.tables.formats.sql.duckdb import needs_cast
-    return {
-        column.name: column.kind
-        for column in like.columns
-        if column.name in frame.columns
-        and needs_cast(column.kind)
-        and column.name in like.frame.columns
-        and _only_known(frame[column.name], like.frame[column.name])
-    }
+def _unchanged(released: pl.DataFrame, original: pl.DataFrame) -> Callable[[str], bool]:
+    """Whether a column of a release has values of the original only."""
+
+    def told(name: str) -> bool:
+        return name in released.columns and name in original.columns and only_known(released[name], original[name])
+
+    return told
 
 
-def _only_known(released: pl.Series, original: pl.Series) -> bool:
+def only_known(released: pl.Series, original: pl.Series) -> bool:
+    """Whether all values are among those of the original, as texts."""
     texts = released.cast(pl.String).unique().drop_nulls()
     return bool(texts.is_in(original.cast(pl.String).unique().implode()).all())
