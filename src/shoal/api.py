@@ -74,6 +74,9 @@ def anonymize(
     earlier_original: Any = None,
     person_key: Sequence[str] | str = (),
     strategy: Literal["keep", "search"] = "keep",
+    setting: Literal["growing", "moving"] = "growing",
+    changing: Sequence[str] | str = (),
+    join_key: Sequence[str] | str = (),
     new_values: Literal["refuse", "root"] = "refuse",
     progress: ProgressCallback = silent,
     watch: Watch | None = None,
@@ -100,7 +103,9 @@ def anonymize(
     `earlier` are frames of releases of the same people, the earliest first: the new one is made so that all of them
     hold together (docs/several_releases.md). `earlier_original`, the frame behind the last of them, tells who is new;
     `person_key` are columns that tell persons apart in both. `strategy="search"` finds new classes for everybody that
-    hold with the earlier ones. `new_values="root"` puts values that a hierarchy lacks right below its root.
+    hold with the earlier ones. With `setting="moving"` people may have left since then, and values of `changing`
+    columns may be others: less is promised (the page says what). By a `join_key`, kept columns, releases can be joined
+    record by record, which is checked then. `new_values="root"` puts values that a hierarchy lacks below its root.
 
     The result's `release` is the kind of frame that came in, in the same row order; the input is untouched.
     """
@@ -151,10 +156,13 @@ def anonymize(
         key=key,
         person_key=as_tuple(person_key),
         strategy=strategy,
+        setting=setting,
+        changing=as_tuple(changing),
+        join_key=as_tuple(join_key),
         new_values=new_values,
     )
     objects = tuple(model for model in given if isinstance(model, Model))
-    purpose = after(earlier, earlier_original, job.person_key, strategy) if len(earlier) else None
+    purpose = after(earlier, earlier_original, strategy) if len(earlier) else None
     return run_frame(job, frame, models=objects, watch=watch or Watch(progress), purpose=purpose)
 
 

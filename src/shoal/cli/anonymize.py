@@ -89,6 +89,15 @@ def anonymize(
     strategy: Annotated[
         str | None, typer.Option(help="with --with: keep the classes of then (default), or search new ones")
     ] = None,
+    setting: Annotated[
+        str | None, typer.Option(help="with --with: growing (people came; default), or moving (some left as well)")
+    ] = None,
+    changing: Annotated[
+        str | None, typer.Option(help="with --with: columns whose values may have changed", metavar="A,B")
+    ] = None,
+    join_key: Annotated[
+        str | None, typer.Option(help="kept columns by which releases can be joined record by record", metavar="A")
+    ] = None,
     series: Annotated[Path | None, typer.Option(help="keeps track of all releases (JSON), instead of --with")] = None,
     new_values: Annotated[
         str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
@@ -174,6 +183,9 @@ def anonymize(
         "earlier_original": before_original,
         "person_key": options.names(person_key),
         "strategy": strategy,
+        "setting": setting,
+        "changing": options.names(changing),
+        "join_key": options.names(join_key),
         "series": series,
         "new_values": new_values,
     }

@@ -43,6 +43,7 @@ from shoal.released.domain import as_text
 from shoal.released.reading import group_rows
 from shoal.releases.check import check_newest
 from shoal.releases.parts import SafeParts
+from shoal.releases.reading_together import ReadTogether
 from shoal.releases.verdict import Scope, Setting, TogetherVerdict
 from shoal.verification.check import verify_release
 
@@ -188,15 +189,11 @@ def _verify_joint(prepared: Prepared, frames: Sequence[pl.DataFrame]) -> dict[st
 
 
 def _verify_flows(prepared: Prepared, frames: Sequence[pl.DataFrame]) -> TogetherVerdict:
-    return check_newest(
-        frames,
-        prepared.job.quasi,
-        prepared.requirement.k,
-        common_columns(frames, prepared.job.quasi),
-        models=prepared.requirement.models,
-        domains=prepared.plan.domains(prepared.frame),
-        setting=Setting.SAME,
-    )
+    quasi, requirement = prepared.job.quasi, prepared.requirement
+    linking = common_columns(frames, quasi)
+    needed = ReadTogether.what_is_needed(requirement.k, requirement.models, linking)
+    how = ReadTogether(quasi, linking, prepared.plan.domains(prepared.frame), needed)
+    return check_newest(frames, how, setting=Setting.SAME)
 
 
 def _problems(draft: Draft, settings: ClusterSettings, clusters: Sequence[int]) -> list[Problem]:

@@ -118,8 +118,16 @@ class Job(BaseModel):
     earlier_original: Path | None = None  # the table behind the last of them: it tells who is new
     person_key: tuple[str, ...] = ()  # columns that tell persons apart in this table and that one
     strategy: Literal["keep", "search"] = "keep"  # with earlier releases: their classes, or new ones
+    setting: Literal["growing", "moving"] = "growing"  # since the earlier ones people came, or some left as well
+    changing: tuple[str, ...] = ()  # columns whose values may have changed since then
+    join_key: tuple[str, ...] = ()  # published columns by which releases can be joined record by record
     series: Path | None = None  # a file that keeps track of all releases, instead of naming them
     new_values: Literal["refuse", "root"] = "refuse"  # values that a hierarchy lacks: an error, or right below its root
+
+    @property
+    def weaker_case(self) -> bool:
+        """Since the earlier releases people may have left, or values changed: less is promised then."""
+        return self.setting == "moving" or bool(self.changing)
 
     @classmethod
     def make(cls, **settings: Any) -> Job:

@@ -59,15 +59,15 @@ def look_before(job: Job) -> Before:
         problems.append(Problem("no-earlier-release", "an earlier table is given, but no release of it", hint="--with"))
     if problems or not read:
         return Before(tuple(entries), None, tuple(problems))
-    made = _strategy(job.strategy)([one for one in read if one is not None], original, job.person_key)
+    made = _strategy(job.strategy)([one for one in read if one is not None], original)
     return Before(tuple(entries), made)
 
 
-def after(earlier: Sequence[Any], original: Any, key: Sequence[str], strategy: str) -> Keeping:
+def after(earlier: Sequence[Any], original: Any, strategy: str) -> Keeping:
     """The same for frames: releases, the earliest first, and the table behind the last of them."""
     frames = [to_polars(one)[0] for one in earlier]
     table = to_polars(original)[0] if original is not None else None
-    return _strategy(strategy)([Earlier(frame, frame_hash(frame)) for frame in frames], table, tuple(key))
+    return _strategy(strategy)([Earlier(frame, frame_hash(frame)) for frame in frames], table)
 
 
 def _strategy(name: str) -> type[Keeping]:

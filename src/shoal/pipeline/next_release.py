@@ -17,21 +17,26 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.algorithms.base import Clustering, Context
 from shoal.encode.subset import table_of
 from shoal.errors import InputError, Problem, RequirementError
 from shoal.models.alpha_k import AlphaK
 from shoal.models.k_anonymity import KAnonymity
+from shoal.pipeline.keep_who_stayed import keep_who_stayed
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import Purpose, recode_options, threads_of
 from shoal.pipeline.verify_together import common_columns
 from shoal.progress import Watch
-from shoal.released.domain import as_text
+from shoal.released.domain import Domain, as_text, make_domains
 from shoal.releases.check import check_newest
 from shoal.releases.diversity import KINDS
-from shoal.releases.verdict import TogetherVerdict
-from shoal.releases.who import Whereabouts, find_people
+from shoal.releases.needs import Needs, make_needs
+from shoal.releases.reading_together import ReadTogether
+from shoal.releases.verdict import Setting, TogetherVerdict
+from shoal.releases.weak import Weak, weak_classes
+from shoal.releases.who import Looking, Whereabouts, find_people
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +54,8 @@ class Keeping(Purpose):
 
     earlier: Sequence[Earlier]  # the earliest first
     original: pl.DataFrame | None = None  # the table behind the last of them
-    key: tuple[str, ...] = ()  # columns that tell persons apart in both tables
     found: Whereabouts | None = field(default=None, init=False)
+    kept_class: NDArray[np.int32] | None = field(default=None, init=False)  # (records,) whose cells stay; -1: none
     smallest_newcomers: int | None = field(default=None, init=False)
     kept: bool = field(default=True, init=False)  # False: another strategy made classes anew
 
@@ -58,14 +63,16 @@ class Keeping(Purpose):
         """The classes of the last release, and groups of the newcomers."""
         self._check(prepared)
         self.found = self._find(prepared)
-        newcomers, kept = self.found.newcomers, self.found.class_of_row
         k = prepared.requirement.k
-        too_few_newcomers(newcomers.shape[0], k)
         smallest = int(self.found.release.sizes[~self.found.release.suppressed].min(initial=k))
         if smallest < k:
             message = f"the last release has a class of {smallest} records: its people can never have {k} candidates"
             raise RequirementError(Problem("earlier-too-fine", message, hint=f"ask for k = {smallest} at most"))
-        groups = kept.copy()
+        if prepared.job.weaker_case:
+            return keep_who_stayed(self, prepared, self.found, watch)
+        newcomers, self.kept_class = self.found.newcomers, self.found.class_of_row
+        too_few_newcomers(newcomers.shape[0], k)
+        groups = self.kept_class.copy()
         suppressed = np.zeros(prepared.frame.height, dtype=np.bool_)
         if newcomers.shape[0]:
             made = self._cluster_newcomers(prepared, newcomers, watch)
@@ -76,22 +83,23 @@ class Keeping(Purpose):
         return Clustering(groups, suppressed=suppressed if suppressed.any() else None, details=details)
 
     def finish(self, prepared: Prepared, released: pl.DataFrame) -> pl.DataFrame:
-        """The cells of old people are those that were published."""
+        """The cells of people in kept classes are those that were published."""
         assert self.found is not None
-        old = self.found.class_of_row >= 0
+        assert self.kept_class is not None
         classes = self.found.release
         first_row = np.zeros(classes.sizes.shape[0], dtype=np.int64)
         first_row[classes.class_of_row[::-1]] = np.arange(classes.records - 1, -1, -1)
-        rows = first_row[np.maximum(self.found.class_of_row, 0)]
-        last, marks = self.earlier[-1].frame, pl.Series(old)
+        rows, kept = first_row[np.maximum(self.kept_class, 0)], pl.Series(self.kept_class >= 0)
         columns = []
         for name in prepared.job.quasi:
-            before, now = last[name].gather(rows), released[name]
+            before, now = self.earlier[-1].frame[name].gather(rows), released[name]
             if before.dtype != now.dtype:
                 before, now = as_text(before), as_text(now)
-            columns.append(pl.select(pl.when(marks).then(before).otherwise(now)).to_series().alias(name))
-        self.smallest_newcomers = _smallest(released.with_columns(columns), prepared.job.quasi, self.found)
-        return released.with_columns(columns)
+            columns.append(pl.select(pl.when(kept).then(before).otherwise(now)).to_series().alias(name))
+        finished = released.with_columns(columns)
+        if not prepared.job.weaker_case:
+            self.smallest_newcomers = _smallest(finished, prepared.job.quasi, self.found)
+        return finished
 
     def verify(self, prepared: Prepared, published: pl.DataFrame) -> dict[str, Any]:
         """The new release with every earlier one, from the released values; what the certificate tells of it."""
@@ -110,47 +118,76 @@ class Keeping(Purpose):
     def _about_newcomers(self, prepared: Prepared) -> dict[str, Any]:
         if not self.kept or self.found is None:
             return {"newcomers": prepared.frame.height - self.earlier[-1].frame.height}
+        newcomers = {"newcomers": int(self.found.newcomers.shape[0])}
+        if prepared.job.weaker_case:
+            return {**newcomers, "people_who_left": self.found.left, "people_who_moved": int(self.found.moved.sum())}
         return {
-            "newcomers": int(self.found.newcomers.shape[0]),
+            **newcomers,
             "newcomers_told_by_original": self.found.told_by_original,
             "smallest_class_of_newcomers": self.smallest_newcomers,
         }
 
     def _together(self, prepared: Prepared, published: pl.DataFrame) -> TogetherVerdict:
-        quasi = prepared.job.quasi
-        frames = [*(one.frame for one in self.earlier), as_texts(published)]
+        frames = [*(one.frame for one in self.earlier), published]
         return check_newest(
             [as_texts(frame) for frame in frames],
-            quasi,
-            prepared.requirement.k,
-            self._linking(prepared, published),
-            models=prepared.requirement.models,
-            domains=prepared.plan.domains(prepared.frame),
+            self.reading(prepared, published),
+            setting=Setting(prepared.job.setting),
             joint_before=_held_jointly(self.earlier),
+            join_key=prepared.job.join_key,
         )
 
-    def _linking(self, prepared: Prepared, published: pl.DataFrame) -> tuple[str, ...]:
-        return common_columns([*(one.frame for one in self.earlier), published], prepared.job.quasi)
+    def reading(self, prepared: Prepared, published: pl.DataFrame) -> ReadTogether:
+        """How the releases and a table are read together, by what the job says about the people."""
+        job, requirement = prepared.job, prepared.requirement
+        others = [*job.quasi, *job.join_key, *job.changing]
+        linking = common_columns([*(one.frame for one in self.earlier), published], others)
+        needed = ReadTogether.what_is_needed(requirement.k, requirement.models, linking)
+        domains = self._domains(prepared)
+        return ReadTogether(job.quasi, linking, domains, needed, job.setting == "moving", job.changing)
+
+    def weak(self, prepared: Prepared, released: pl.DataFrame) -> Weak:
+        """The classes of a release that fail with any of the earlier ones."""
+        frames = [*(one.frame for one in self.earlier), released]
+        return weak_classes([as_texts(frame) for frame in frames], self.reading(prepared, released))
+
+    def needs(self, prepared: Prepared) -> Needs | None:
+        """Nobody needs anything yet; None if what links the records has too many values."""
+        table = prepared.frame.drop(prepared.plan.dropped)
+        return make_needs([as_texts(one.frame) for one in self.earlier], as_texts(table), self.reading(prepared, table))
+
+    def _domains(self, prepared: Prepared) -> Mapping[str, Domain]:
+        """Of the table; where people leave or values change, of the table behind the last release as well."""
+        plan = prepared.plan
+        if not prepared.job.weaker_case or self.original is None:
+            return plan.domains(prepared.frame)
+        names = [name for name in prepared.job.quasi if name in self.original.columns]
+        both = [as_texts(frame.select(names)) for frame in (prepared.frame, self.original)]
+        return make_domains(
+            pl.concat(both), [column.attribute for column in plan.quasi], plan.hierarchies, plan.missing
+        )
 
     def _find(self, prepared: Prepared) -> Whereabouts:
-        released = prepared.frame.drop(prepared.plan.dropped)
+        released, job = prepared.frame.drop(prepared.plan.dropped), prepared.job
         last = self.earlier[-1].frame
-        return find_people(
-            prepared.frame,
-            last,
-            self.original,
-            prepared.job.quasi,
-            common_columns([last, released], prepared.job.quasi),
-            prepared.plan.domains(prepared.frame),
-            self.key,
+        linking = common_columns([last, released], [*job.quasi, *job.join_key, *job.changing])
+        looking = Looking(
+            job.quasi,
+            linking,
+            self._domains(prepared),
+            job.person_key,
+            job.setting == "moving",
+            job.changing,
+            job.join_key,
         )
+        return find_people(prepared.frame, last, self.original, looking)
 
     def _cluster_newcomers(self, prepared: Prepared, newcomers: Any, watch: Watch) -> Clustering:
         from shoal.engines.local import cluster_table
         from shoal.recode.release import hidden_records
 
         table, options = table_of(prepared.table, newcomers), recode_options(prepared)
-        context = Context(prepared.job.seed, threads_of(prepared.job), watch.progress, watch.stop)
+        context = Context(prepared.job.seed, threads_of(prepared.job), watch.progress, watch.stop, wants_bound=False)
         return cluster_table(
             table,
             prepared.requirement,

@@ -33,6 +33,7 @@ from shoal.releases.diversity import diversities_among
 from shoal.releases.domains import domains_of_releases
 from shoal.releases.joining import join_by_key, join_by_order, joint_check
 from shoal.releases.judging import Needed
+from shoal.releases.reading_together import ReadTogether
 from shoal.releases.verdict import Attack, AttackCheck, Scope, Setting, TogetherVerdict
 from shoal.releases.worlds import Worlds, make_worlds
 from shoal.tables.schema import as_names
@@ -132,38 +133,36 @@ def _joined(
 
 def check_newest(
     releases: Sequence[pl.DataFrame],
-    quasi: Sequence[str],
-    k: int,
-    linking: Sequence[str],
+    how: ReadTogether,
     *,
-    models: Sequence[Model] = (),
-    domains: Mapping[str, Domain],
     setting: Setting = Setting.GROWING,
     joint_before: bool = False,
+    join_key: tuple[str, ...] = (),
 ) -> TogetherVerdict:
-    """Check the last release with every earlier one. `joint_before`: the earlier ones are known to hold all at once.
+    """Check the last release with every earlier one, and by the key if there is one.
 
-    Then a last release that keeps every class of the one before it as a whole holds with all of them at once.
+    `joint_before`: the earlier ones are known to hold all at once. Then a last release that keeps every class of the
+    one before it as a whole holds with all of them at once.
     """
-    how = Reading(setting)
-    diversities = tuple(model for model in diversities_among(models) if model.column in linking)
-    needed = Needed(k, diversities)
-    tables = read_classes(releases, quasi, domains, linking)
+    tables = read_classes(releases, how.quasi, how.domains, how.linking, how.changing)
     checks: list[AttackCheck] = []
     scope = Scope.ALL if len(tables) == 2 else Scope.PAIRS
-    last, steady = len(tables) - 1, setting is not Setting.MOVING
+    last, steady = len(tables) - 1, not how.may_leave
     for earlier in range(last):
-        worlds = make_worlds(tables[earlier], tables[last], may_leave=not steady)
-        if joint_before and steady and earlier == last - 1 and chain_goes_on(worlds, first_step(worlds), needed):
+        worlds = make_worlds(tables[earlier], tables[last], may_leave=how.may_leave)
+        if joint_before and steady and earlier == last - 1 and chain_goes_on(worlds, first_step(worlds), how.needed):
             scope = Scope.ALL
-        checks += all_victims(worlds, (earlier + 1, last + 1), needed, exempt=how.exempt_suppressed)
+        checks += all_victims(worlds, (earlier + 1, last + 1), how.needed)
+    if join_key:
+        checks.append(joint_check(join_by_key(releases, join_key), tables, how.needed, Attack.SAME_KEY))
     return TogetherVerdict(
-        k=k,
-        setting=how.setting,
+        k=how.needed.k,
+        setting=setting,
         checks=tuple(checks),
         scope=scope,
         unreadable_cells=sum(table.unreadable for table in tables),
-        diversities=tuple(model.spec() for model in diversities),
+        diversities=tuple(model.spec() for model in how.needed.diversities),
+        changing=tuple(how.changing),
     )
 
 

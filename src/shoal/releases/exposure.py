@@ -23,7 +23,7 @@ from shoal.released.reading import read_release
 from shoal.releases.classes import ReleaseClasses, read_classes
 from shoal.releases.join_attack import Draws, attack_alone, attack_joint, attack_newcomers, attack_pairs
 from shoal.releases.joining import join_by_key
-from shoal.releases.who import NEWCOMER, find_people
+from shoal.releases.who import NEWCOMER, Looking, find_people
 from shoal.releases.worlds import Worlds, make_worlds
 
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100)  # numbers of candidates at which a bar of the distribution begins
@@ -133,7 +133,7 @@ def _find(original: pl.DataFrame, releases: Sequence[pl.DataFrame], how: Measuri
     for place, release in enumerate(reversed(releases)):
         known = how.earlier_original if place == 1 else None
         key = how.person_key if known is not None else ()
-        found = find_people(original[present], release, known, how.quasi, how.linking, how.domains, key)
+        found = find_people(original[present], release, known, Looking(how.quasi, how.linking, how.domains, key))
         classes = np.full(original.height, NEWCOMER, dtype=np.int32)
         classes[present] = found.class_of_row
         class_in.insert(0, classes)

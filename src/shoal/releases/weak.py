@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.models.base import Model
-from shoal.released.domain import CodeArray, Domain
+from shoal.released.domain import CodeArray
 from shoal.releases.attacks import without
 from shoal.releases.classes import read_classes
-from shoal.releases.diversity import diversities_among
 from shoal.releases.judging import Needed, judge_newcomers, judge_pairs, newcomers_by_values
-from shoal.releases.verdict import Setting
+from shoal.releases.reading_together import ReadTogether
 from shoal.releases.worlds import Worlds, make_worlds
 
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
+class WeakPairs:
+    """Classes of an earlier release and of the last one between which somebody may have too few candidates."""
+
+    earlier: CodeArray  # (pairs,)
+    later: CodeArray  # (pairs,)
+    roomy: BoolArray  # (pairs,) the two classes alone would leave k; others stand in the way
+
+
+@dataclass(frozen=True, eq=False)
 class Weak:
-    """Classes of the last release, and of the one before it, in which somebody may have too few candidates."""
+    """What fails of the last release; one entry of `pairs` for each earlier release."""
 
     class_of_row: CodeArray  # (records of the last release,)
-    later: BoolArray  # (its classes,)
-    earlier: BoolArray  # (classes of the release before it,)
+    later: BoolArray  # (its classes,) of a pair, or of newcomers
+    newcomers: BoolArray  # (its classes,)
+    pairs: list[WeakPairs]
 
     @property
     def rows(self) -> BoolArray:
@@ -35,29 +43,19 @@ class Weak:
         return self.later[self.class_of_row]
 
 
-def weak_classes(
-    releases: Sequence[pl.DataFrame],
-    quasi: Sequence[str],
-    k: int,
-    linking: Sequence[str],
-    *,
-    models: Sequence[Model] = (),
-    domains: Mapping[str, Domain],
-    setting: Setting = Setting.GROWING,
-) -> Weak:
+def weak_classes(releases: Sequence[pl.DataFrame], how: ReadTogether) -> Weak:
     """The classes of the last release that fail with any of the earlier ones, by the rules of the check."""
-    diversities = tuple(model for model in diversities_among(models) if model.column in linking)
-    tables = read_classes(releases, quasi, domains, linking)
-    later = np.zeros(tables[-1].sizes.shape[0], dtype=np.bool_)
-    earlier = np.zeros(tables[-2].sizes.shape[0], dtype=np.bool_)
-    for table in tables[:-1]:
-        worlds = make_worlds(table, tables[-1], may_leave=setting is Setting.MOVING)
-        pairs, newcomers = _bad(worlds, Needed(k, diversities))
+    *earlier, last = read_classes(releases, how.quasi, how.domains, how.linking, how.changing)
+    later, new = (np.zeros(last.sizes.shape[0], dtype=np.bool_) for _ in range(2))
+    found = []
+    for table in earlier:
+        worlds = make_worlds(table, last, may_leave=how.may_leave)
+        pairs, newcomers = _bad(worlds, how.needed)
+        roomy = worlds.of_pairs(worlds.closed)[pairs] >= how.needed.k
+        found.append(WeakPairs(worlds.pairs.earlier[pairs], worlds.pairs.later[pairs], roomy))
         later[worlds.pairs.later[pairs]] = True
-        later |= newcomers
-        if table is tables[-2]:
-            earlier[worlds.pairs.earlier[pairs]] = True
-    return Weak(tables[-1].class_of_row, later, earlier)
+        new |= newcomers
+    return Weak(last.class_of_row, later | new, new, found)
 
 
 def _bad(worlds: Worlds, needed: Needed) -> tuple[BoolArray, BoolArray]:

@@ -19,9 +19,28 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, Problem
 from shoal.released.domain import CodeArray, Domain, as_text
 from shoal.releases.classes import ReleaseClasses, read_classes
-from shoal.releases.worlds import Worlds, make_worlds
+from shoal.releases.joining import ABSENT, join_by_key
+from shoal.releases.worlds import Worlds, inside, make_worlds
 
 NEWCOMER = -1
+
+
+@dataclass(frozen=True)
+class Looking:
+    """By what people are found again.
+
+    `linking` are columns that were published unchanged, `key` columns that tell persons apart in both tables. With
+    `may_leave` people of the earlier table need not be in this one; values of `changing` columns may be others by now.
+    A `join_key` was published: it leads from the rows of the table to the records of the release.
+    """
+
+    quasi: Sequence[str]
+    linking: Sequence[str]
+    domains: Mapping[str, Domain]
+    key: Sequence[str] = ()
+    may_leave: bool = False
+    changing: Sequence[str] = ()
+    join_key: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +50,8 @@ class Whereabouts:
     class_of_row: CodeArray  # (rows,) -1: a newcomer
     release: ReleaseClasses
     told_by_original: bool  # False: who is new was told by the released values alone
+    moved: NDArray[np.bool_]  # (rows,) the values have changed, and are no longer those of the class
+    left: int = 0  # people of the release who are not in the table
 
     @property
     def newcomers(self) -> NDArray[np.int64]:
@@ -38,49 +59,105 @@ class Whereabouts:
 
 
 def find_people(
-    table: pl.DataFrame,
-    earlier: pl.DataFrame,
-    original: pl.DataFrame | None,
-    quasi: Sequence[str],
-    linking: Sequence[str],
-    domains: Mapping[str, Domain],
-    key: Sequence[str] = (),
+    table: pl.DataFrame, earlier: pl.DataFrame, original: pl.DataFrame | None, looking: Looking
 ) -> Whereabouts:
     """Find every record of the earlier release among the rows of the table.
 
-    `original` is the table behind the earlier release: its rows are looked for first, by the `key` columns if there
+    `original` is the table behind the earlier release: its rows are looked for first, by the key columns if there
     are some, else by all columns that both have. Without it any rows that fit may be taken for those of the release.
     """
-    old = np.arange(table.height) if original is None else rows_of(original, table, key)
-    texts = table.select(as_text(table[name]).alias(name) for name in dict.fromkeys([*quasi, *linking]))[old]
-    release, rows = read_classes([earlier, texts], quasi, domains, linking)
-    if release.unreadable:
-        message = f"{release.unreadable} cells of the earlier release cannot be read"
-        hint = "give the same hierarchies; means and midpoints tell no ranges"
-        raise InputError(Problem("unreadable-cells", message, None, hint))
+    if looking.join_key:
+        return _find_by_key(table, earlier, looking)
+    if looking.may_leave or looking.changing:
+        return _find_who_stayed(table, earlier, original, looking)
+    old = np.arange(table.height) if original is None else rows_of(original, table, looking.key)
+    release, rows = _read(earlier, table[old], looking)
     class_of_row = np.full(table.height, NEWCOMER, dtype=np.int32)
     if original is None:
         class_of_row[old] = _taken_by(make_worlds(release, rows))
     else:
         class_of_row[old] = _placed_in(make_worlds(rows, release))
-    return Whereabouts(class_of_row, release, original is not None)
+    return Whereabouts(class_of_row, release, original is not None, np.zeros(table.height, dtype=np.bool_))
+
+
+def _find_who_stayed(
+    table: pl.DataFrame, earlier: pl.DataFrame, original: pl.DataFrame | None, looking: Looking
+) -> Whereabouts:
+    """The people of the original in their classes, and where they are in the table now, if they are."""
+    if original is None:
+        message = "where people leave or values change, the table behind the last release must tell who is who"
+        raise InputError(Problem("no-earlier-table", message, hint="--with-original"))
+    release, then = _read(earlier, original, looking)
+    class_then = _placed_in(make_worlds(then, release))
+    row, row_then = _same_people(original, table, looking)
+    return _where(table, earlier, looking, row, class_then[row_then])
+
+
+def _find_by_key(table: pl.DataFrame, earlier: pl.DataFrame, looking: Looking) -> Whereabouts:
+    """The key leads to everybody's record."""
+    then, now = join_by_key([earlier, table], looking.join_key).row_in
+    both = (then != ABSENT) & (now != ABSENT)
+    left = int(((then != ABSENT) & (now == ABSENT)).sum())
+    if left and not looking.may_leave:
+        message = f"{left} of {earlier.height} people of the earlier release are not in this table"
+        raise InputError(Problem("people-left", message, None, "--setting moving if people left"))
+    row = now[both].astype(np.int64)
+    found = _where(table, earlier, looking, row, _read(earlier, table, looking)[0].class_of_row[then[both]])
+    if found.moved.any() and not looking.changing:
+        message = f"{int(found.moved.sum())} people have other values than in the earlier release"
+        raise InputError(Problem("changed-values", message, None, "name the columns with --changing"))
+    return found
+
+
+def _where(
+    table: pl.DataFrame, earlier: pl.DataFrame, looking: Looking, row: NDArray[np.int64], classes: CodeArray
+) -> Whereabouts:
+    """The classes of some rows, and who of them has moved out of theirs."""
+    release, now = _read(earlier, table[row], looking)
+    class_of_row = np.full(table.height, NEWCOMER, dtype=np.int32)
+    class_of_row[row] = classes
+    moved = np.zeros(table.height, dtype=np.bool_)
+    moved[row] = ~inside(now.covers, release.covers, now.class_of_row, class_of_row[row])
+    return Whereabouts(class_of_row, release, True, moved, earlier.height - row.shape[0])
+
+
+def _read(earlier: pl.DataFrame, table: pl.DataFrame, looking: Looking) -> list[ReleaseClasses]:
+    """The release and a table, in which equal rows are a class."""
+    names = dict.fromkeys([*looking.quasi, *looking.linking])
+    texts = table.select(as_text(table[name]).alias(name) for name in names)
+    release, rows = read_classes([earlier, texts], looking.quasi, looking.domains, looking.linking)
+    if release.unreadable:
+        message = f"{release.unreadable} cells of the earlier release cannot be read"
+        hint = "give the same hierarchies; means and midpoints tell no ranges"
+        raise InputError(Problem("unreadable-cells", message, None, hint))
+    return [release, rows]
 
 
 def rows_of(original: pl.DataFrame, table: pl.DataFrame, key: Sequence[str] = ()) -> NDArray[np.int64]:
     """The rows of the table that are those of the original; of equal rows as many as the original has."""
-    common = list(key) or [name for name in original.columns if name in table.columns]
+    return np.sort(_same_people(original, table, Looking((), (), {}, key))[0])
+
+
+def _same_people(
+    original: pl.DataFrame, table: pl.DataFrame, looking: Looking
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of the table and of the original that are the same person. Raises InputError if people are not found."""
+    key = looking.key
     lacking = [Problem("unknown-column", "both tables need the key column", name)
                for name in key if name not in original.columns or name not in table.columns]  # fmt: skip
     if lacking:
         raise InputError(lacking)
-    there, here = (_numbered(frame, common) for frame in (original, table))
-    found = here.with_row_index("row").join(there, on=here.columns, how="semi", nulls_equal=True)
-    if found.height < original.height:
+    steady = [name for name in original.columns if name in table.columns and name not in looking.changing]
+    there, here = (_numbered(frame, list(key) or steady) for frame in (original, table))
+    found = here.with_row_index("row").join(
+        there.with_row_index("row then"), on=here.columns, how="inner", nulls_equal=True, maintain_order="left"
+    )
+    if found.height < original.height and not looking.may_leave:
         left = original.height - found.height
         message = f"{left} of {original.height} people of the earlier table are not in this one, or have other values"
-        hint = "name a key column if values changed; for people who leave see docs/several_releases.md"
+        hint = "--setting moving if people left; --changing and --person-key if values changed"
         raise InputError(Problem("people-left", message, None, hint))
-    return found["row"].sort().to_numpy().astype(np.int64)
+    return found["row"].to_numpy().astype(np.int64), found["row then"].to_numpy().astype(np.int64)
 
 
 def _numbered(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

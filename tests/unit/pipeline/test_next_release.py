@@ -200,3 +200,73 @@ def test_the_next_release_of_frames() -> None:
     assert second.certificate["together"]["newcomers"] == 80
     assert second.release[:120].select(QUASI).equals(first.select(QUASI))  # nobody could be in another class here
     assert verify(second.release, quasi=QUASI, k=5, earlier=[first]).passed
+
+
+def town(count: int = 1_200) -> pl.DataFrame:
+    random = np.random.default_rng(8)
+    return pl.DataFrame(
+        {
+            "id": np.arange(count),
+            "age": random.integers(18, 80, count),
+            "zip": random.integers(0, 30, count),
+            "disease": random.choice(["flu", "cold"], count, p=[0.7, 0.3]),
+        }
+    )
+
+
+LOOSE: dict[str, object] = {
+    "quasi": ["age", "zip"], "sensitive": ["disease"], "identifiers": ["id"], "k": 5, "effort": "low",
+}  # fmt: skip
+
+
+def test_people_leave_and_the_next_release_holds_for_who_does_not_know_who_stayed() -> None:
+    table = town()
+    then = table[:600]
+    first = shoal.anonymize(then, **LOOSE).release
+    now = table.filter(pl.col("id") % 9 != 0)  # a ninth of them left, and there are newcomers
+    settings: dict[str, object] = {**LOOSE, "earlier": [first], "earlier_original": then, "person_key": "id"}
+    with pytest.raises(InputError, match="67 of 600 people"):
+        shoal.anonymize(now, **settings)
+    second = shoal.anonymize(now, **settings, setting="moving")
+    told = second.certificate["together"]
+    assert (told["setting"], told["people_who_left"], told["newcomers"]) == ("moving", 67, now.height - 533)
+    assert told["passed"]
+    assert verify(second.release, quasi=["age", "zip"], k=5, earlier=[first], setting="moving").passed
+    alone = shoal.anonymize(now, **LOOSE).release
+    assert not verify(alone, quasi=["age", "zip"], k=5, earlier=[first], setting="moving").passed
+    stayed = now["id"].to_numpy() < 600
+    before = first[now["id"].to_numpy()[stayed]]
+    same = (before["age"].cast(pl.String) == second.release.filter(pl.Series(stayed))["age"].cast(pl.String)).sum()
+    assert same > 100  # classes that are whole enough were kept
+
+
+def test_values_change_and_the_next_release_holds_for_who_does_not_know_the_new_ones() -> None:
+    table = town()
+    then = table[:600]
+    first = shoal.anonymize(then, **LOOSE).release
+    moved = pl.when(pl.col("id") % 10 == 0).then((pl.col("zip") + 13) % 30).otherwise("zip")
+    now = table.with_columns(moved)
+    settings: dict[str, object] = {**LOOSE, "earlier": [first], "earlier_original": then, "person_key": "id"}
+    second = shoal.anonymize(now, **settings, changing="zip")
+    told = second.certificate["together"]
+    assert told["changing"] == ["zip"]
+    assert told["newcomers"] == 600
+    assert 0 < told["people_who_moved"] <= 60
+    assert verify(second.release, quasi=["age", "zip"], k=5, earlier=[first], changing="zip").passed
+    with pytest.raises(InputError) as caught:
+        shoal.anonymize(now, **{**settings, "earlier_original": None}, changing="zip")
+    assert caught.value.reasons == ("no-earlier-table",)
+
+
+def test_a_pseudonym_in_every_release_joins_them_record_by_record() -> None:
+    table = town(500)
+    settings: dict[str, object] = {
+        **LOOSE, "identifiers": [], "keep": ["id"], "allow": ["id"], "join_key": "id",
+    }  # fmt: skip
+    first = shoal.anonymize(table[:300], **settings).release
+    second = shoal.anonymize(table, **settings, earlier=[first], earlier_original=table[:300])
+    checks = second.certificate["together"]["checks"]
+    assert [check["attack"] for check in checks] == ["F", "C", "B", "same key"]
+    assert checks[-1]["smallest_anonymity"] >= 5
+    plain = shoal.anonymize(table, **settings).release
+    assert not verify(plain, quasi=["age", "zip"], k=5, earlier=[first], join_key="id").passed
