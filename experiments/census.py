@@ -45,6 +45,15 @@ def census(name: str, records: int, seed: int = 0) -> pl.DataFrame:
     """The table `sal` or `income` with so many records; all values are whole numbers from 0 (age from 16)."""
     sizes = {"sal": SAL, "income": INCOME}[name]
     random = np.random.default_rng([seed, len(name)])
+    columns = _dependent_columns(name, records, sizes, random)
+    frame = pl.DataFrame({column: _complete(random, columns[column], size) for column, size in sizes.items()})
+    return frame.with_columns(pl.col("age") + 16)
+
+
+def _dependent_columns(
+    name: str, records: int, sizes: dict[str, int], random: np.random.Generator
+) -> dict[str, NDArray[np.int64]]:
+    """Each column drawn from those that it depends on; the order of the draws decides the table."""
     age = np.clip(random.gamma(4.0, 11.0, records) + 10, 16, 93).astype(np.int64) - 16
     gender = random.integers(0, 2, records)
     youth = np.clip((age + 16 - 6) / 20, 0.3, 1.0)
@@ -71,8 +80,7 @@ def census(name: str, records: int, seed: int = 0) -> pl.DataFrame:
     if name == "income":
         pay = np.exp(random.normal(0, 0.5, records)) * (0.2 + skill) * (0.5 + np.clip(age, 0, 40) / 40)
         columns["income"] = np.clip(pay * 3000, 0, sizes["income"] - 1).astype(np.int64)
-    frame = pl.DataFrame({column: _complete(random, columns[column], size) for column, size in sizes.items()})
-    return frame.with_columns(pl.col("age") + 16)
+    return columns
 
 
 def _around(random: np.random.Generator, share: NDArray[np.float64], size: int, spread: float) -> NDArray[np.int64]:

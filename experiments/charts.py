@@ -33,46 +33,19 @@ def lines_chart(
 ) -> dict[str, Any]:
     """One line per series (and per `dash`), one panel per value of the column `panel` if the rows have one."""
     named = rows.with_columns(pl.col(series).replace(dict(names or {})).alias(SERIES))
-    order = sorted(set(named[SERIES].to_list()))
     columns = [x, y, SERIES, *([dash] if dash else []), *([PANEL] if PANEL in rows.columns else [])]
     panels = list(dict.fromkeys(rows[PANEL].to_list())) if PANEL in rows.columns else []
     beside = min(3, len(panels)) if len(panels) != 4 else 2
-    ticks = sorted(set(named[x].to_list()))
-    encoding: dict[str, Any] = {
-        "x": {
-            "field": x,
-            "type": "quantitative",
-            "title": titles[0],
-            "scale": {"zero": False, "nice": False, "padding": 12},
-            "axis": {"format": "~s" if max(ticks) >= 10_000 else "d", **({"values": ticks} if len(ticks) <= 7 else {})},
-        },
-        "y": {
-            "field": y,
-            "type": "quantitative",
-            "title": titles[1],
-            "axis": {"format": "~g" if named[y].max() < 10_000 else "~s", "tickCount": 5},
-            "scale": {"domain": list(domain)} if domain else {"zero": True},
-        },
-        "color": {
-            "field": SERIES,
-            "type": "nominal",
-            "legend": legend(),
-            "scale": {"domain": order, "range": ACCENTS[: len(order)]},
-        },
-    }
-    if dash:
-        ways = sorted(set(named[dash].to_list()), reverse=True)
-        encoding["strokeDash"] = {
-            "field": dash,
-            "type": "nominal",
-            "legend": None,  # told in the caption
-            "scale": {"domain": ways, "range": [[1, 0], [5, 3]][: len(ways)]},
-        }
     plot = {
         "width": WIDTHS.get(beside or 1, NARROW),
         "height": 180,
         "mark": {"type": "line", "point": {"size": 28}, "strokeWidth": 1.8},
-        "encoding": encoding,
+        "encoding": {
+            "x": _across(named[x], titles[0]),
+            "y": _up(named[y], titles[1], domain),
+            **_colours(named),
+            **(_dashes(named, dash) if dash else {}),
+        },
     }
     data = {"data": {"values": named.select(columns).to_dicts()}}
     if not panels:
@@ -80,6 +53,39 @@ def lines_chart(
     facet = {"field": PANEL, "type": "nominal", "sort": panels, "title": None, "header": {"labelFontWeight": "bold"}}
     spread = {"resolve": {"scale": {"y": "independent"}}} if domain is None else {}
     return {**data, "facet": facet, "columns": beside, "spec": plot, **spread, **STYLE}
+
+
+def _across(values: pl.Series, title: str) -> dict[str, Any]:
+    ticks = sorted(set(values.to_list()))
+    return {
+        "field": values.name,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"zero": False, "nice": False, "padding": 12},
+        "axis": {"format": "~s" if max(ticks) >= 10_000 else "d", **({"values": ticks} if len(ticks) <= 7 else {})},
+    }
+
+
+def _up(values: pl.Series, title: str, domain: Sequence[float] | None) -> dict[str, Any]:
+    return {
+        "field": values.name,
+        "type": "quantitative",
+        "title": title,
+        "axis": {"format": "~g" if values.max() < 10_000 else "~s", "tickCount": 5},
+        "scale": {"domain": list(domain)} if domain else {"zero": True},
+    }
+
+
+def _colours(rows: pl.DataFrame) -> dict[str, Any]:
+    order = sorted(set(rows[SERIES].to_list()))
+    scale = {"domain": order, "range": ACCENTS[: len(order)]}
+    return {"color": {"field": SERIES, "type": "nominal", "legend": legend(), "scale": scale}}
+
+
+def _dashes(rows: pl.DataFrame, dash: str) -> dict[str, Any]:
+    ways = sorted(set(rows[dash].to_list()), reverse=True)
+    scale = {"domain": ways, "range": [[1, 0], [5, 3]][: len(ways)]}
+    return {"strokeDash": {"field": dash, "type": "nominal", "legend": None, "scale": scale}}  # told in the caption
 
 
 def legend() -> dict[str, Any]:

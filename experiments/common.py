@@ -10,6 +10,7 @@ import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,20 @@ from shoal.progress import Progress, ProgressCallback
 from shoal.reports.charts.draw import save_picture
 
 Case = TypeVar("Case", bound=tuple[Any, ...])
+Choice = TypeVar("Choice")
+
+
+class Extent(Enum):
+    """How much is run: enough to see that it works, what the pages show, or all cases of the papers."""
+
+    QUICK = "quick"
+    USUAL = "usual"
+    FULL = "full"
+
+    def pick(self, quick: Choice, usual: Choice, full: Choice | None = None) -> Choice:
+        """One of three; where nothing is said of the full one, the usual one is all there is."""
+        chosen = {Extent.QUICK: quick, Extent.USUAL: usual, Extent.FULL: usual if full is None else full}
+        return chosen[self]
 
 
 @dataclass(frozen=True)
@@ -31,6 +46,11 @@ class Finding:
     holds: bool
     why: str = ""
     part: str = ""  # the heading that it stands below
+
+
+def judged(claim: str, measured: str, holds: object, why: str = "") -> Finding:
+    """A finding that tells why only where the claim does not hold."""
+    return Finding(claim, measured, bool(holds), "" if holds else why)
 
 
 def data_folder(given: str | Path | None = None) -> Path:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from experiments.census import boxes_loss, groups_loss, range_costs
 from experiments.charts import bars
-from experiments.common import Finding, append_row, save_chart, waiting_cases
+from experiments.common import Extent, Finding, append_row, save_chart, waiting_cases
 from experiments.pages import write_page
 from shoal.algorithms.base import Context
 from shoal.algorithms.registry import algorithm_class, algorithm_names, make_algorithm
-from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
 from shoal.progress import ProgressCallback
@@ -54,15 +54,21 @@ def subset_losses(table: EncodedTable) -> NDArray[np.float64]:
     inside = (sets[:, np.newaxis] >> np.arange(table.records)) & 1 == 1
     total = np.zeros(sets.size)
     for attribute, codes in zip(table.attributes, table.record_codes, strict=True):
-        if attribute.kind is Kind.FLAT:
-            distinct = sum((inside & (codes == code)).any(axis=1).astype(np.int64) for code in range(attribute.size))
-            cost = (np.maximum(1, distinct) - 1) / max(1, attribute.size - 1)
-        else:
-            low = np.where(inside, codes, attribute.size - 1).min(axis=1)
-            high = np.where(inside, codes, 0).max(axis=1)
-            cost = range_costs(attribute, np.minimum(low, high), high)
-        total += attribute.weight * cost
+        total += attribute.weight * _costs_inside(attribute, codes, inside)
     return total * inside.sum(axis=1)
+
+
+def _costs_inside(
+    attribute: EncodedAttribute, codes: NDArray[np.int32], inside: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """(sets,) what a record of each set loses on one attribute."""
+    if attribute.kind is Kind.FLAT:
+        present = [(inside & (codes == code)).any(axis=1) for code in range(attribute.size)]
+        distinct = np.sum(present, axis=0)
+        return np.asarray((np.maximum(1, distinct) - 1) / max(1, attribute.size - 1))
+    low = np.where(inside, codes, attribute.size - 1).min(axis=1)
+    high = np.where(inside, codes, 0).max(axis=1)
+    return range_costs(attribute, np.minimum(low, high), high)
 
 
 @lru_cache(maxsize=128)
@@ -93,16 +99,16 @@ def measure(name: str, records: int, k: int, seed: int) -> dict[str, Any]:
     return {"loss": round(loss, 9), "best": round(best_loss(seed, records, k), 9)}
 
 
-def cases(quick: bool) -> list[tuple[str, int, int, int]]:
-    kinds = ((8, 2),) if quick else ((8, 2), (9, 3), (10, 2))
-    seeds = range(5 if quick else 30)
+def cases(extent: Extent) -> list[tuple[str, int, int, int]]:
+    kinds = extent.pick(((8, 2),), ((8, 2), (9, 3), (10, 2)))
+    seeds = range(extent.pick(5, 30))
     return [(name, records, k, seed) for records, k in kinds for seed in seeds for name in NAMES]
 
 
-def run(data: Path, out: Path, quick: bool, progress: ProgressCallback) -> list[Finding]:
+def run(data: Path, out: Path, extent: Extent, progress: ProgressCallback) -> list[Finding]:
     """Run what is missing, write the table, the page and the chart, and say whether any result is impossible."""
     file = out / "optimum.csv"
-    wanted = cases(quick)
+    wanted = cases(extent)
     for case in waiting_cases(file, CASES, wanted, progress):
         append_row(file, {**dict(zip(CASES, case, strict=True)), **measure(*case)})
     keys = pl.DataFrame(wanted, schema=list(CASES), orient="row")

@@ -36,15 +36,15 @@ def write_page(
     (out / f"{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-def finish_page(out: Path, name: str, captions: Mapping[str, str]) -> None:
-    """Add the figures, each with its caption, and the tables of an experiment to its page."""
+def finish_page(out: Path, name: str, captions: Mapping[str, str], extent: str) -> None:
+    """Add what was run, the figures, each with its caption, and the tables of an experiment to its page."""
     page = out / f"{name}.md"
     text = page.read_text(encoding="utf-8").split(FIGURES)[0].rstrip()
     shown = [
         f"![{words}]({file}.svg)\n\n*{words}*" for file, words in captions.items() if (out / f"{file}.svg").is_file()
     ]
     listed = [f"- [{path.name}]({path.name})" for path in sorted(out.glob(f"{name}*.csv"))]
-    parts = [text, FIGURES, *shown, "## Numbers", "\n".join(listed)]
+    parts = [text, FIGURES, *shown, "## Numbers", extent, "\n".join(listed)]
     page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -8,7 +8,8 @@
 - multi: 30 random requirements of several QIDs against the union of their attributes
 - mixed: the recipient clusters in another way than the publisher
 - taxonomy: taxonomies of several levels against flat ones; masked: a close look at the release of the paper's Table 7
-- scale: seconds for 200,000 to 1,000,000 records with all 14 attributes, and with several QIDs
+- scale (`experiments.tdr_scale`): seconds for 200,000 to 1,000,000 records with all 14 attributes, with several QIDs,
+  and with values suppressed instead of generalized
 
 Every case is one line in a CSV file; a run that was stopped goes on where it was. `experiments.tdr_report` turns the
 files into tables, tests and charts.
@@ -26,21 +27,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from experiments.common import Finding, adult, append_row, rows_done, waiting_cases
+from experiments.common import Extent, Finding, adult, append_row, waiting_cases
 from experiments.tdr_claims import claims
 from experiments.tdr_report import report
-from experiments.tdr_tables import expand, rank_attributes
+from experiments.tdr_scale import prepared, run_scale
+from experiments.tdr_tables import rank_attributes
+from shoal.algorithms.base import Clustering
 from shoal.cluster_release.framework import mask
 from shoal.evaluation.usefulness.clustering.agreement import compare_clusterings
 from shoal.evaluation.usefulness.clustering.comparison import cluster_table
-from shoal.job.draft import resolve
-from shoal.job.job import Job
 from shoal.models.base import Requirement
 from shoal.models.linkage import Qid
-from shoal.pipeline.prepare import Prepared, prepare
+from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import recoded
-from shoal.pipeline.sources import frame_source
-from shoal.progress import Progress, ProgressCallback, Watch
+from shoal.progress import ProgressCallback, Watch
 from shoal.released.domain import Domain
 
 KINDS = ("kmeans", "bisecting")
@@ -59,11 +59,10 @@ RELATIONSHIP = {  # the paper has a taxonomy of 6 leaves and 3 levels, and does 
     }
 }
 FLAT = "flat"
+AGREEMENT = ("f_measure", "match_point", "adjusted_rand", "mutual_information")
 LARGE = 5000  # a threshold at which the paper says that nothing is left
 CLUSTERS = (2, 6, 10)
 KEYS = ("experiment", "table", "kind", "recipient", "clusters", "guided", "requirement", "h")
-
-Requirements = Sequence[tuple[Sequence[str], int]]
 
 
 @dataclass(frozen=True)
@@ -129,76 +128,72 @@ class Tables:
         return self.masked_labels[key]
 
 
-def prepared(
-    frame: pl.DataFrame, files: dict[str, Any], quasi: tuple[str, ...], how: tuple[tuple[str, Any], ...] = ()
-) -> Prepared:
-    """A table that TDR can mask; numbers get intervals of their own, whatever hierarchies there are."""
-    used = {name: path for name, path in files.items() if name in quasi}
-    rest = tuple(name for name in frame.columns if name not in quasi)  # clustered too, never released here
-    job = Job(
-        quasi=quasi, k=2, hierarchies=used, keep=rest, allow=rest, algorithm="tdr", parameters=dict(how), threads=1
-    )
-    return prepare(resolve(job, described=frame.columns), lambda: frame_source(frame), Watch())
-
-
 def run_case(case: Case, tables: Tables) -> dict[str, Any]:
     labels = tables.labels(case.table, case.kind, case.clusters)
     if case.guided == "raw":  # nothing is masked: only the two clusterers differ
         masked, classes, seconds = tables.labels(case.table, case.recipient, case.clusters), 0, 0.0
     else:
-        quasi = tuple(name for name in tables.frames[case.table].columns if any(name in qid for qid in case.qids))
-        files = FLAT if case.requirement == FLAT else None
-        ready = tables.prepared(case.table, quasi, MODES[case.guided], files)
-        requirement = Requirement.of([Qid(qid, case.h) for qid in case.qids])
-        start = time.process_time()
-        clustering = mask(ready, labels, requirement, Watch())
-        seconds = time.process_time() - start
-        release = recoded(ready, clustering)
-        masked = tables.cluster_release(release, case.table, case.recipient, case.clusters)
-        classes = int(clustering.groups.max()) + 1
+        masked, classes, seconds = masked_clusters(case, tables, labels)
     found = compare_clusterings(labels, masked)
     return {
         **dict(zip(KEYS, case.key, strict=True)),
-        "f_measure": round(found.f_measure, 6),
-        "match_point": round(found.match_point, 6),
-        "adjusted_rand": round(found.adjusted_rand, 6),
-        "mutual_information": round(found.mutual_information, 6),
+        **{name: round(getattr(found, name), 6) for name in AGREEMENT},
         "classes": classes,
         "seconds": round(seconds, 4),
     }
 
 
-def thresholds(quick: bool) -> tuple[int, ...]:
-    return (5, 50, 100) if quick else tuple(range(5, 101, 5))
+def masked_clusters(case: Case, tables: Tables, labels: np.ndarray) -> tuple[np.ndarray, int, float]:
+    """The clusters of the masked table, how many classes it has, and the seconds of masking."""
+    quasi = tuple(name for name in tables.frames[case.table].columns if any(name in qid for qid in case.qids))
+    files = FLAT if case.requirement == FLAT else None
+    ready = tables.prepared(case.table, quasi, MODES[case.guided], files)
+    requirement = Requirement.of([Qid(qid, case.h) for qid in case.qids])
+    start = time.process_time()
+    clustering = mask(ready, labels, requirement, Watch())
+    seconds = time.process_time() - start
+    release = recoded(ready, clustering)
+    masked = tables.cluster_release(release, case.table, case.recipient, case.clusters)
+    return masked, int(clustering.groups.max()) + 1, seconds
 
 
-def threshold_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+def thresholds(extent: Extent) -> tuple[int, ...]:
+    """Of the figures over h: as in the paper, for a t-test of 20 pairs."""
+    return extent.pick((5, 50, 100), tuple(range(5, 101, 5)))
+
+
+def some_thresholds(extent: Extent) -> tuple[int, ...]:
+    """Where h is not what is looked at."""
+    return extent.pick((5, 50, 100), (5, 25, 50, 75, 100), tuple(range(5, 101, 5)))
+
+
+def threshold_cases(tables: Tables, table: str, extent: Extent) -> Iterator[Case]:
     for kind in KINDS:
         for clusters in CLUSTERS:
             top = tables.ranked(table, kind, clusters)[:9]
-            for h in (*thresholds(quick), *((LARGE,) if table == "adult" else ())):
+            for h in (*thresholds(extent), *((LARGE,) if table == "adult" else ())):
                 for guided in MODES:
                     yield Case("threshold", table, kind, kind, clusters, guided, "top9", h, (top,))
 
 
-def size_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+def size_cases(tables: Tables, table: str, extent: Extent) -> Iterator[Case]:
     for kind in KINDS:
         ranked = tables.ranked(table, kind, 6)
-        for size in (3, 6, 9) if quick else range(3, 10):
-            for h in thresholds(quick):
+        for size in extent.pick((3, 6, 9), (3, 5, 7, 9), tuple(range(3, 10))):
+            for h in some_thresholds(extent):
                 for guided in MODES:
                     yield Case("size", table, kind, kind, 6, guided, f"top{size}", h, (ranked[:size],))
 
 
-def multi_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+def multi_cases(tables: Tables, table: str, extent: Extent) -> Iterator[Case]:
     """Each requirement has 3 to 7 QIDs of one length between 2 and 9, drawn at random."""
     names = tables.frames[table].columns
-    for number in range(4 if quick else 30):
+    for number in range(extent.pick(4, 30)):
         qids = random_qids(names, number)
         union = tuple(name for name in names if any(name in qid for qid in qids))
         for kind in KINDS:
-            for h in (50,) if quick else (20, 50, 80):
-                for guided in GUIDED:
+            for h in extent.pick((50,), (20, 50, 80)):
+                for guided in extent.pick(("paper",), ("paper",), GUIDED):
                     yield Case("multi", table, kind, kind, 6, guided, f"multi-{number}", h, qids)
                     yield Case("multi", table, kind, kind, 6, guided, f"single-{number}", h, (union,))
 
@@ -210,23 +205,23 @@ def random_qids(names: Sequence[str], number: int) -> tuple[tuple[str, ...], ...
     return tuple(dict.fromkeys(drawn))
 
 
-def mixed_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+def mixed_cases(tables: Tables, table: str, extent: Extent) -> Iterator[Case]:
     for kind, recipient in (KINDS, KINDS[::-1]):
         for clusters in CLUSTERS:
             yield Case("mixed", table, kind, recipient, clusters, "raw", "none", 0, ())
             top = tables.ranked(table, kind, clusters)[:9]
-            for h in thresholds(quick):
-                for guided in GUIDED:
+            for h in some_thresholds(extent):
+                for guided in extent.pick(("paper",), ("paper",), GUIDED):
                     yield Case("mixed", table, kind, recipient, clusters, guided, "top9", h, (top,))
 
 
-def taxonomy_cases(tables: Tables, table: str, quick: bool) -> Iterator[Case]:
+def taxonomy_cases(tables: Tables, table: str, extent: Extent) -> Iterator[Case]:
     """The same attributes with ARX's taxonomies, and with taxonomies of nothing but root and leaves."""
     if table != "adult":
         return
     for kind in KINDS:
         top = tables.ranked(table, kind, 6)[:9]
-        for h in (50,) if quick else (5, 20, 50, 80, 100):
+        for h in extent.pick((50,), (5, 20, 50, 80, 100)):
             for taxonomies in ("tall", FLAT):
                 yield Case("taxonomy", table, kind, kind, 6, "paper", taxonomies, h, (top,))
 
@@ -248,57 +243,33 @@ def look_closely(tables: Tables, kind: str) -> dict[str, Any]:
     clustering = mask(ready, labels, Requirement.of([Qid(top, 120)]), Watch())
     release = recoded(ready, clustering)
     found = compare_clusterings(labels, tables.cluster_release(release, "adult", kind, 6))
-    grown = clustering.details["taxonomies"].get("education-num", [])
-    book = ready.codebook["education-num"] if grown else None
-    first = [node["low"] for node in grown if node["parent"] == grown[0]["node"]]
     return {
         "kind": kind,
         "f_measure": round(found.f_measure, 6),
         "match_point": round(found.match_point, 6),
         "refined": sum(release[name].n_unique() > 1 for name in top),
-        "education_split": int(book.texts[max(first)]) if book is not None and first else None,
+        "education_split": _first_split(ready, clustering, "education-num"),
     }
 
 
-def run_scale(tables: Tables, out: Path, quick: bool, progress: ProgressCallback) -> None:
-    """Seconds of masking alone, for adult blown up by altered copies of its records."""
-    file = out / "tdr_scale.csv"
-    keys = ("records", "requirement")
-    done = rows_done(file, keys)
-    frame, files = tables.frames["adult"], tables.files["adult"]
-    sizes = (100_000, 200_000) if quick else range(200_000, 1_000_001, 200_000)
-    for number, records in enumerate(sizes):
-        progress(Progress("experiment", number / len(sizes), note=f"{file.stem}: {records:,} records"))
-        requirements: dict[str, Requirements] = {"all": [(tuple(frame.columns), 50)]}
-        for number in range(2 if quick else 5):
-            requirements[f"multi-{number}"] = [(qid, 50) for qid in random_qids(frame.columns, number)]
-        if all((str(records), name) in done for name in requirements):
-            continue
-        large = expand(frame, records)
-        whole = prepared(large, files, tuple(frame.columns))
-        small = tables.labels("adult", "kmeans", 6)
-        labels = np.resize(small, records).astype(np.int32)
-        for name, qids in requirements.items():
-            if (str(records), name) in done:
-                continue
-            quasi = tuple(column for column in frame.columns if any(column in qid for qid, _ in qids))
-            ready = whole if len(quasi) == len(frame.columns) else prepared(large.select(quasi), files, quasi)
-            start, wall = time.process_time(), time.perf_counter()
-            found = mask(ready, labels, Requirement.of([Qid(qid, 50) for qid, _ in qids]), Watch())
-            row = {"records": records, "requirement": name, "qids": len(qids), "attributes": len(quasi)}
-            row |= {"seconds": round(time.process_time() - start, 3), "wall": round(time.perf_counter() - wall, 3)}
-            append_row(file, {**row, "steps": len(found.details["steps"]), "classes": int(found.groups.max()) + 1})
+def _first_split(ready: Prepared, clustering: Clustering, name: str) -> int | None:
+    """Where the range of a number was split first; None if it was not."""
+    grown = clustering.details["taxonomies"].get(name, [])
+    first = [node["low"] for node in grown if node["parent"] == grown[0]["node"]]
+    return int(ready.codebook[name].texts[max(first)]) if first else None
 
 
-def run(data: Path, out: Path, quick: bool, progress: ProgressCallback) -> list[Finding]:
+def run(data: Path, out: Path, extent: Extent, progress: ProgressCallback) -> list[Finding]:
     """Run what is missing of all parts, write the tables, the page and the charts, and say which claims hold."""
     tables = Tables(data)
     for part, cases_of in CASES.items():
-        cases = [case for table in tables.frames for case in cases_of(tables, table, quick)]
+        cases = [case for table in tables.frames for case in cases_of(tables, table, extent)]
         file = out / f"tdr_{part}.csv"
         for *_, case in waiting_cases(file, KEYS, [(*case.key, case) for case in cases], progress):
             append_row(file, run_case(case, tables))
-    run_scale(tables, out, quick, progress)
+    adult_labels = tables.labels("adult", "kmeans", 6)
+    requirements = [random_qids(tables.frames["adult"].columns, number) for number in range(extent.pick(2, 5))]
+    run_scale(tables.frames["adult"], tables.files["adult"], adult_labels, requirements, out, extent, progress)
     pl.DataFrame([look_closely(tables, kind) for kind in KINDS]).write_csv(out / "tdr_masked.csv")
     findings = claims(out)
     report(out, findings)

@@ -69,7 +69,8 @@ def _several(rows: pl.DataFrame, out: Path) -> None:
 
 def _scale(rows: pl.DataFrame, out: Path) -> None:
     form = pl.col("requirement").str.extract(r"^(\w+)")
-    words = form.replace({"all": "one QID of 14 attributes", "multi": "several QIDs"}).alias("form")
+    named = {"all": "one QID of 14 attributes", "multi": "several QIDs", "suppression": "one QID, values suppressed"}
+    words = form.replace(named).alias("form")
     means = rows.with_columns(words).group_by("records", "form").agg(pl.col("seconds").mean()).sort("records", "form")
     titles = ("records", "seconds of processor time")
     save_chart(lines_chart(means, "records", "seconds", titles, series="form"), out / "tdr_scale.svg")

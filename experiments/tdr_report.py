@@ -22,7 +22,7 @@ TAXONOMIES = (
     "figures on Adult depend on it. The clusterers are scikit-learn's, the paper's were CLUTO's; how mixed types "
     "become points is [ours](../cluster_analysis.md). *The paper's split rule* takes the split of a number that tells "
     "most, even if it can never be done; *ours* takes the best possible one. Claims are judged by the paper's rule, "
-    "means are over h = 5 to 100, p is that of a one-tail paired t-test."
+    "means are over h = 5 to 100 (or over some of them, see below), p is that of a one-tail paired t-test."
 )
 
 
@@ -68,14 +68,19 @@ def by_guidance(rows: pl.DataFrame, keys: list[str], guided: str = "cluster", pl
         other = part.filter(pl.col("guided") == plain).sort("h")
         line = dict(zip(keys, values, strict=True))
         for number in NUMBERS:
-            mean, mean_of_other = one[number].mean(), other[number].mean()
-            line |= {f"cluster {NAMES[number]}": mean, f"distort {NAMES[number]}": mean_of_other}
-            line |= {
-                f"benefit {NAMES[number]}": mean / mean_of_other - 1,
-                f"p {NAMES[number]}": paired(one[number], other[number]),
-            }
+            line |= _benefit(NAMES[number], one[number], other[number])
         found.append(line)
     return pl.DataFrame(found, infer_schema_length=None)
+
+
+def _benefit(name: str, one: pl.Series, other: pl.Series) -> dict[str, object]:
+    means = one.mean(), other.mean()
+    return {
+        f"cluster {name}": means[0],
+        f"distort {name}": means[1],
+        f"benefit {name}": means[0] / means[1] - 1,
+        f"p {name}": paired(one, other),
+    }
 
 
 def both_rules(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
@@ -94,21 +99,16 @@ def size_summary(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def multi_summary(rows: pl.DataFrame) -> pl.DataFrame:
-    split = rows.with_columns(
-        pl.col("requirement").str.extract(r"^(\w+)-").alias("form"),
-        pl.col("requirement").str.extract(r"(\d+)$").alias("case"),
-    )
-    found = []
+    form, case = pl.col("requirement").str.extract(r"^(\w+)-"), pl.col("requirement").str.extract(r"(\d+)$")
     keys = ["guided", "table", "kind", "h"]
-    for (guided, table, kind, h), part in split.sort(keys).group_by(keys, maintain_order=True):
-        several = part.filter(pl.col("form") == "multi").sort("case")
-        single = part.filter(pl.col("form") == "single").sort("case")
-        line: dict[str, object] = {"guided": guided, "table": table, "kind": kind, "h": h, "cases": several.height}
+    split = rows.with_columns(form.alias("form"), case.alias("case")).sort([*keys, "case"])
+    found = []
+    for values, part in split.group_by(keys, maintain_order=True):
+        several, single = (part.filter(pl.col("form") == form) for form in ("multi", "single"))
+        line: dict[str, object] = {**dict(zip(keys, values, strict=True)), "cases": several.height}
         for number in NUMBERS:
-            line |= {
-                f"several {NAMES[number]}": several[number].mean(),
-                f"union {NAMES[number]}": single[number].mean(),
-            }
+            line[f"several {NAMES[number]}"] = several[number].mean()
+            line[f"union {NAMES[number]}"] = single[number].mean()
             line[f"p {NAMES[number]}"] = paired(several[number], single[number])
         found.append(line)
     return pl.DataFrame(found, infer_schema_length=None)

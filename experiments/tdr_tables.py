@@ -57,10 +57,14 @@ def expand(frame: pl.DataFrame, records: int, seed: int = 0) -> pl.DataFrame:
         return copies
     how_many = random.integers(1, width + 1, altered)
     chosen = random.random((altered, width)).argsort(axis=1).argsort(axis=1) < how_many[:, None]
-    columns = []
-    for number, name in enumerate(frame.columns):
-        domain = frame[name].unique().sort()
-        drawn = domain.gather(random.integers(0, len(domain), altered))
-        tail = copies[name].tail(altered).zip_with(~pl.Series(chosen[:, number]), drawn)
-        columns.append(pl.concat([copies[name].head(frame.height), tail]))
-    return pl.DataFrame(columns)
+    return pl.DataFrame(
+        [_altered(frame[name], copies[name], chosen[:, number], random) for number, name in enumerate(frame.columns)]
+    )
+
+
+def _altered(raw: pl.Series, copies: pl.Series, chosen: NDArray[np.bool_], random: np.random.Generator) -> pl.Series:
+    """The raw values, and those of the copies with the chosen ones drawn anew from the domain."""
+    altered, domain = chosen.shape[0], raw.unique().sort()
+    drawn = domain.gather(random.integers(0, len(domain), altered))
+    tail = copies.tail(altered).zip_with(~pl.Series(chosen), drawn)
+    return pl.concat([copies.head(len(raw)), tail])

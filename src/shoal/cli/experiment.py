@@ -34,6 +34,7 @@ def experiment(
         Path, typer.Option("-o", "--output", help="folder for results; finished cases there are kept")
     ] = Path("shoal-experiments"),
     quick: Annotated[bool, typer.Option("--quick", help="a part of the cases, to see that it works")] = False,
+    full: Annotated[bool, typer.Option("--full", help="all cases of the papers, also those that cost most")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
@@ -41,12 +42,15 @@ def experiment(
     if not names:
         _list(catalogue, as_json)
         return
+    if quick and full:
+        raise InputError(Problem("bad-option", "--quick and --full cannot be had together"))
+    extent = catalogue.Extent("quick" if quick else "full" if full else "usual")
     answers: list[dict[str, Any]] = []
     try:
         for chosen in catalogue.find_experiments(names):
             with ProgressBar(quiet or as_json) as bar:
                 progress = _Lines() if not quiet and not sys.stderr.isatty() else bar
-                findings = catalogue.run_experiment(chosen, output, data=data, quick=quick, progress=progress)
+                findings = catalogue.run_experiment(chosen, output, data=data, extent=extent, progress=progress)
             answers.append({"name": chosen.name, "page": str(output / f"{chosen.file}.md"), "findings": findings})
             if not as_json:
                 _show(chosen, findings, output)
