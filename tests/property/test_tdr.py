@@ -17,6 +17,9 @@ from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedT
 from shoal.errors import RequirementError
 from shoal.models.base import Requirement
 from shoal.models.l_diversity import DistinctLDiversity, EntropyLDiversity, LDiversity, RecursiveCLDiversity
+from shoal.models.likeness import BetaLikeness, DeltaDisclosure
+from shoal.models.p_alpha import PAlpha
+from shoal.models.t_closeness import TCloseness
 
 TREE_LEVELS = np.array([[0, 1, 2, 3, 4, 5], [6, 6, 7, 8, 8, 8], [9, 9, 9, 10, 10, 10], [11] * 6], dtype=np.int32)
 EMPTY = Requirement(())
@@ -230,8 +233,26 @@ def test_every_qid_is_kept_and_boxes_cover_their_records(problem):
     assert np.unique(all_released, axis=1).shape[1] == len(np.unique(clustering.groups))
 
 
-def risk(model, values: list[int]) -> float:
+SECRET_TREE = np.array([[0, 1, 2, 3], [4, 4, 5, 5], [6, 6, 6, 6]], dtype=np.int32)
+
+
+def secret_column(secrets: list[int]) -> EncodedColumn:
+    """Four values with an order, a hierarchy of two pairs, and the pairs as categories of weight 0 and 1."""
+    return EncodedColumn(
+        "s",
+        np.array(secrets, dtype=np.int32),
+        4,
+        positions=np.linspace(0, 1, 4),
+        ancestors=SECRET_TREE,
+        categories=np.array([0, 0, 1, 1], dtype=np.int32),
+        category_weights=np.array([0.0, 0.0, 1.0, 1.0]),
+    )
+
+
+def risk(model, values: list[int], table: list[int]) -> float:
     """How surely a sensitive value of a group can be guessed, in the measure of the model."""
+    if isinstance(model, TCloseness | BetaLikeness | DeltaDisclosure):
+        return distance(model, values, table)
     counts = sorted(Counter(values).values(), reverse=True)
     if isinstance(model, LDiversity):
         return counts[0] / len(values)
@@ -243,7 +264,32 @@ def risk(model, values: list[int]) -> float:
     return counts[0] / tail if tail else inf
 
 
+def distance(model, values: list[int], table: list[int]) -> float:
+    """How far the values of a group are from those of the table."""
+    present = sorted(set(table))
+    here = {value: values.count(value) / len(values) for value in present}
+    there = {value: table.count(value) / len(table) for value in present}
+    over = {value: here[value] - there[value] for value in present}
+    if isinstance(model, BetaLikeness):
+        return max(here[value] / (there[value] * (1 + model.beta)) for value in present)
+    if isinstance(model, DeltaDisclosure):
+        return max(abs(log(here[value] / there[value])) if here[value] else inf for value in present)
+    if model.distance == "equal":
+        return sum(abs(one) for one in over.values()) / 2
+    if model.distance == "ordered":
+        ahead = [sum(over[value] for value in present[: place + 1]) for place in range(len(present))]
+        return sum(map(abs, ahead)) / max(1, len(present) - 1)
+    pairs = [sum(over[value] for value in present if value // 2 == pair) for pair in (0, 1)]
+    return (sum(map(abs, over.values())) + sum(map(abs, pairs))) / 4  # an edge of the tree is worth 1 / (2 * height)
+
+
 def bound(model) -> float:
+    if isinstance(model, TCloseness):
+        return model.t
+    if isinstance(model, DeltaDisclosure):
+        return model.delta
+    if isinstance(model, BetaLikeness):
+        return 1.0
     return model.c if isinstance(model, RecursiveCLDiversity) else 1 / model.l
 
 
@@ -260,7 +306,7 @@ class PlainScoring(PlainRefinement):
         for record, secret in zip(self.records, self.secrets, strict=True):
             key = tuple(one[code] for one, code in zip(names, record, strict=True))
             groups.setdefault(key, []).append(secret)
-        return max(risk(self.model, values) for values in groups.values())
+        return max(risk(self.model, values, self.secrets) for values in groups.values())
 
     def privacy_loss(self, position: int, index: int, parts) -> float:
         now = self.highest_risk(self.cut)
@@ -280,10 +326,11 @@ def test_models_in_the_score_divide_it_by_the_room_that_a_step_uses(problem, dat
     model = data.draw(
         st.sampled_from([
             LDiversity(1.2, "s"), LDiversity(2, "s"), DistinctLDiversity(2, "s"), EntropyLDiversity(1.5, "s"),
-            RecursiveCLDiversity(3, 2, "s"),
+            RecursiveCLDiversity(3, 2, "s"), TCloseness(0.4, "s"), TCloseness(0.3, "s", "ordered"),
+            TCloseness(0.4, "s", "hierarchical"), BetaLikeness(1.0, "s"), DeltaDisclosure(1.5, "s"),
         ])
     )  # fmt: skip
-    table.columns["s"] = EncodedColumn("s", np.array(secrets, dtype=np.int32), 4)
+    table.columns["s"] = secret_column(secrets)
     algorithm = Tdr(class_column="class", qids=qids, score_models=True)
     if not model.deficits(table, np.zeros(table.records, dtype=np.int32), 1)[0] <= 0:
         with pytest.raises(RequirementError):
@@ -308,3 +355,15 @@ def test_models_in_the_score_divide_it_by_the_room_that_a_step_uses(problem, dat
             numbers = [plain.number() for _ in parts]
         plain.cut = plain.replaced(position, index, parts, numbers)
         plain.cut[position] = [value for value in plain.cut[position] if value[1]]
+
+
+def test_categories_and_weights_of_values_are_scored_as_well():
+    """(p+, alpha) has two rules: at least two categories, and weights that add up to 2; a step uses room of both."""
+    secrets = [0, 1, 2, 3, 0, 2, 2, 3]
+    table = encoded({"a": (Kind.INTERVAL, 2, [0, 0, 0, 0, 1, 1, 1, 1])}, [0, 0, 0, 0, 1, 1, 1, 1])
+    table.columns["s"] = secret_column(secrets)
+    algorithm = Tdr(class_column="class", score_models=True)
+    (step,) = algorithm.cluster(table, Requirement((PAlpha(2, 2, "s"),)), Context()).details["steps"]
+    # Categories: both halves have two, as the table has: nothing is used up. Weights: 5 in the table, 2 in the first
+    # half, which is all that is allowed: the whole room from 1/5 to 1/2 is used.
+    assert step["privacy_loss"] == pytest.approx((0 + 1) / 2)

@@ -7,7 +7,9 @@ share of that way is its privacy loss, from 0 to 1, and the mean of it over the 
 
     Score = InfoGain / ((AnonyLoss + 1) * (PrivacyLoss + 1))
 
-Rules that have no such risk here (closeness to the table, likeness, categories of sensitive values) only forbid.
+Every rule on the values of a column has such a risk: l-diversity in all forms, alpha, bounds of confidence, closeness
+to the table (t-closeness), bounds of likeness and disclosure, categories and weights of values. Models that are no such
+rules only forbid.
 
 Cost. A step reads the records of the groups that it made once per attribute, as the counting of their sizes does.
 """
@@ -23,9 +25,11 @@ from numpy.typing import NDArray
 from shoal.algorithms.tdr.cut_values import CutValues
 from shoal.algorithms.tdr.kernels import risks as kernels
 from shoal.algorithms.tdr.qid_groups import QidGroups
-from shoal.encode.encoded_table import EncodedColumn, EncodedTable
+from shoal.encode.encoded_table import EncodedTable
+from shoal.kernels.safety import CAP, LEVELS
 from shoal.models.base import Model
 from shoal.models.rules import HistogramRule, RuleKind
+from shoal.models.safety import bind_rules
 
 KINDS = {
     RuleKind.FREQUENCY: kernels.SHARE,
@@ -33,6 +37,13 @@ KINDS = {
     RuleKind.DISTINCT: kernels.DISTINCT,
     RuleKind.ENTROPY: kernels.ENTROPY,
     RuleKind.RECURSIVE: kernels.RECURSIVE,
+    RuleKind.CLOSE_EQUAL: kernels.CLOSE_EQUAL,
+    RuleKind.CLOSE_ORDERED: kernels.CLOSE_ORDERED,
+    RuleKind.CLOSE_HIERARCHICAL: kernels.CLOSE_HIERARCHICAL,
+    RuleKind.BETA: kernels.GAIN,
+    RuleKind.DELTA: kernels.RATIO,
+    RuleKind.CATEGORIES: kernels.CATEGORIES,
+    RuleKind.WEIGHT: kernels.WEIGHT,
 }
 ROUNDING = 1e-12
 
@@ -42,12 +53,13 @@ class RuleRisk:
     """One rule: the risk of the least safe group now, and the one that every refinement would leave."""
 
     kind: int
-    named: int
     bound: float  # the highest risk that the rule allows
+    named: int  # these three as `kernels.risk_of_counts` takes them
+    scale: NDArray[np.float64]
+    nodes: NDArray[np.int32]
     first_pair: NDArray[np.int64]  # (rows + 1,) where the sensitive values of a row begin
     pair_code: NDArray[np.int32]
     pair_count: NDArray[np.int64]
-    codes: int  # of the column
     now: float = 0.0
     after: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))  # (values,)
 
@@ -56,23 +68,38 @@ class RuleRisk:
         """None if the rule has no risk that is known here."""
         if rule.kind not in KINDS or rule.column is None:
             return None
-        column = table.columns[rule.column]
-        named = column.value_codes.get(rule.value or "", 0)
-        bound = rule.numbers[0]
-        if rule.kind is RuleKind.DISTINCT:
-            bound = 1.0 / bound
-        elif rule.kind is RuleKind.ENTROPY:
-            bound = float(np.exp(-bound))
-        elif rule.kind is RuleKind.RECURSIVE:
-            named = int(rule.numbers[1])
-        found = cls(KINDS[rule.kind], named, bound, *_values_of_rows(table, column), column.size)
-        found.now = found._risk_of_all(column)
+        bound = bind_rules([rule], table)
+        codes, size = bound.codes[0], int(bound.starts[1])
+        caps = bound.bounds[CAP, 0, :size] if bound.bounds.shape[2] >= size else np.ones(size)
+        shares = bound.shares[:size]
+        levels = max(1, int(bound.rules[0, LEVELS]))
+        nodes = bound.nodes[0, :levels, :size] if bound.nodes.shape[2] >= size else np.zeros((1, size), dtype=np.int32)
+        named = {
+            RuleKind.ONE_VALUE: table.columns[rule.column].value_codes.get(rule.value or "", 0),
+            RuleKind.RECURSIVE: int(rule.numbers[-1]),
+            RuleKind.DELTA: int((shares > 0).sum()),
+        }.get(rule.kind, 0)
+        scale = caps if rule.kind in (RuleKind.BETA, RuleKind.WEIGHT) else shares
+        found = cls(
+            KINDS[rule.kind],
+            _highest_risk(rule),
+            named,
+            np.ascontiguousarray(scale),
+            np.ascontiguousarray(nodes),
+            *_values_of_rows(table, codes, size),
+        )
+        found.now = found._risk_of_all(codes)
         return found
 
-    def _risk_of_all(self, column: EncodedColumn) -> float:
-        counts = np.bincount(column.codes, minlength=self.codes)
+    @property
+    def codes(self) -> int:
+        return int(self.scale.shape[0])
+
+    def _risk_of_all(self, codes: NDArray[np.int32]) -> float:
+        counts = np.bincount(codes, minlength=self.codes)
         present = np.arange(self.codes, dtype=np.int32)
-        return float(kernels.risk_of_counts(self.kind, self.named, counts, present, self.codes))
+        how = (self.kind, self.named, self.scale, self.nodes)
+        return float(kernels.risk_of_counts(*how, counts, present, self.codes))
 
     def used_room(self, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
         """The share of what is left up to the bound that each candidate would use up."""
@@ -126,7 +153,8 @@ class ModelRisks:
                 values.slot_counts,
                 values.open_values,
                 *groups.touched_groups,
-                *(rule.kind, rule.named, rule.first_pair, rule.pair_code, rule.pair_count),
+                *(rule.kind, rule.named, rule.scale, rule.nodes),
+                *(rule.first_pair, rule.pair_code, rule.pair_count),
                 *self._counts,
                 *self._present,
                 *self._places,
@@ -135,11 +163,21 @@ class ModelRisks:
             )
 
 
+def _highest_risk(rule: HistogramRule) -> float:
+    """The bound of a rule in the unit of its risk."""
+    number = rule.numbers[0]
+    if rule.kind in (RuleKind.DISTINCT, RuleKind.CATEGORIES, RuleKind.WEIGHT):
+        return 1.0 / number if number > 0 else float("inf")
+    if rule.kind is RuleKind.ENTROPY:
+        return float(np.exp(-number))
+    return 1.0 if rule.kind is RuleKind.BETA else number
+
+
 def _values_of_rows(
-    table: EncodedTable, column: EncodedColumn
+    table: EncodedTable, codes: NDArray[np.int32], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """How often each value of a column occurs in each row: the pairs of row r are those from first_pair[r] on."""
-    keys = table.row_of_record.astype(np.int64) * column.size + column.codes
+    keys = table.row_of_record.astype(np.int64) * size + codes
     pairs, counts = np.unique(keys, return_counts=True)
-    first_pair = np.searchsorted(pairs, np.arange(table.rows + 1, dtype=np.int64) * column.size)
-    return first_pair.astype(np.int64), (pairs % column.size).astype(np.int32), counts.astype(np.int64)
+    first_pair = np.searchsorted(pairs, np.arange(table.rows + 1, dtype=np.int64) * size)
+    return first_pair.astype(np.int64), (pairs % size).astype(np.int32), counts.astype(np.int64)

@@ -62,7 +62,7 @@ class Tdr(Algorithm):
     `qids` adds conditions ((columns, threshold), ...) to those of the requirement, which always hold as well.
     `possible_splits` considers only splits of numbers that leave each half as many records as the QIDs ask for;
     False takes the split of highest gain as the paper does, even if it can never be done.
-    `score_models` lets l-diversity and bounds of confidence lower the score of a refinement, besides forbidding it.
+    `score_models` lets models on sensitive values lower the score of a refinement, besides forbidding it.
     """
 
     class_column: str | None = None

@@ -2,16 +2,22 @@
 
 The risk of a group is told from the counts of its sensitive values, and grows towards what a rule forbids:
 
-| rule      | risk                                                                              |
-|-----------|-----------------------------------------------------------------------------------|
-| share     | the share of the commonest value                                                  |
-| value     | the share of one named value                                                      |
-| distinct  | 1 / the number of different values                                                |
-| entropy   | exp(-entropy) of the values                                                       |
-| recursive | the commonest value's records / those of the l-th commonest and all rarer values |
+| rule       | risk                                                                             |
+|------------|----------------------------------------------------------------------------------|
+| share      | the share of the commonest value                                                 |
+| value      | the share of one named value                                                     |
+| distinct   | 1 / the number of different values                                               |
+| entropy    | exp(-entropy) of the values                                                      |
+| recursive  | the commonest value's records / those of the l-th commonest and all rarer values |
+| close      | the earth mover's distance to the table: values equally far apart, ranked, or in a hierarchy |
+| gain       | the highest share of a value over the share that it may have                     |
+| ratio      | the highest |ln(share in the group / share in the table)|                        |
+| categories | 1 / the number of different categories of values                                 |
+| weight     | 1 / the sum of the weights of the values                                         |
 
-None of them falls when a group is split: the larger risk of the parts is at least that of the whole. So the risk that
-refining a value would leave is kept by taking maxima over new groups alone, as the floors of `kernels.groups` are.
+None of them falls when a group is split: the larger risk of the parts is at least that of the whole (distances are
+convex in the distribution, the others maxima, or they count what a part can only lose). So the risk that refining a
+value would leave is kept by taking maxima over new groups alone, as the floors of `kernels.groups` are.
 """
 
 from __future__ import annotations
@@ -27,13 +33,16 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 SHARE, VALUE, DISTINCT, ENTROPY, RECURSIVE = 0, 1, 2, 3, 4
-CERTAIN = 1e300  # the risk of a group whose recursive tail is empty
+CLOSE_EQUAL, CLOSE_ORDERED, CLOSE_HIERARCHICAL, GAIN, RATIO, CATEGORIES, WEIGHT = 5, 6, 7, 8, 9, 10, 11
+CERTAIN = 1e300  # the risk of a group whose recursive tail is empty, or that lacks a value that has to be there
 
 
 @kernel
 def risk_of_counts(
-    kind: int,  # IN  one of the five
-    named: int,  # IN  VALUE: the code; RECURSIVE: l
+    kind: int,  # IN  one of those above
+    named: int,  # IN  VALUE: the code; RECURSIVE: l; RATIO: how many codes the table has
+    scale: Floats,  # IN  (codes,) CLOSE, RATIO: shares in the table; GAIN: highest shares; WEIGHT: weights
+    nodes: Int32s,  # IN  (levels, codes) CLOSE_HIERARCHICAL: the node of each code; CATEGORIES: its category
     counts: Int64s,  # IN  (codes,) records of each sensitive code
     present: Int32s,  # IN  (codes,) the codes that may have records come first
     filled: int,  # IN  how many of them there are
@@ -57,8 +66,80 @@ def risk_of_counts(
         return 1.0 / different
     if kind == ENTROPY:
         return float(np.exp(logs / total) / total)
-    tail = total - _most_of(counts, present, filled, named - 1)
-    return float(commonest / tail) if tail > 0 else CERTAIN
+    if kind == RECURSIVE:
+        tail = total - _most_of(counts, present, filled, named - 1)
+        return float(commonest / tail) if tail > 0 else CERTAIN
+    if kind == RATIO and different < named:
+        return CERTAIN
+    if kind == CLOSE_ORDERED:
+        return _ordered_distance(scale, counts, total)
+    if kind == CLOSE_HIERARCHICAL:
+        return _hierarchical_distance(scale, nodes, counts, total)
+    if kind == CATEGORIES:
+        return 1.0 / _categories(nodes, counts)
+    return _against_scale(kind, scale, counts, present, filled, total)
+
+
+@kernel
+def _against_scale(kind: int, scale: Floats, counts: Int64s, present: Int32s, filled: int, total: int) -> float:
+    """CLOSE_EQUAL, GAIN, RATIO and WEIGHT: each value that is there against its own number."""
+    found = 0.0
+    for place in range(filled):
+        count, own = counts[present[place]], scale[present[place]]
+        if count == 0:
+            continue
+        share = count / total
+        if kind == CLOSE_EQUAL:
+            found += max(0.0, share - own)
+        elif kind == WEIGHT:
+            found += count * own
+        elif own <= 0.0:
+            return CERTAIN
+        elif kind == GAIN:
+            found = max(found, share / own)
+        else:
+            found = max(found, abs(np.log(share / own)))
+    if kind == WEIGHT:
+        return 1.0 / found if found > 0.0 else CERTAIN
+    return found
+
+
+@kernel
+def _ordered_distance(scale: Floats, counts: Int64s, total: int) -> float:
+    """Codes are ranks; only those that occur in the table count."""
+    distance, ahead, ranks = 0.0, 0.0, 0
+    for code in range(scale.shape[0]):
+        if scale[code] > 0:
+            ahead += counts[code] / total - scale[code]
+            distance += abs(ahead)
+            ranks += 1
+    return distance / max(1, ranks - 1)
+
+
+@kernel
+def _hierarchical_distance(scale: Floats, nodes: Int32s, counts: Int64s, total: int) -> float:
+    """The codes of a node are neighbours: what has more than its share in the table must leave it, level by level."""
+    distance = 0.0
+    for level in range(nodes.shape[0]):
+        node, excess = -1, 0.0
+        for code in range(scale.shape[0]):
+            if nodes[level, code] != node:
+                distance += max(0.0, excess)
+                node, excess = nodes[level, code], 0.0
+            excess += counts[code] / total - scale[code]
+        distance += max(0.0, excess)
+    return distance / max(1, nodes.shape[0])
+
+
+@kernel
+def _categories(nodes: Int32s, counts: Int64s) -> int:
+    """The codes of a category are neighbours."""
+    found, last = 0, -1
+    for code in range(nodes.shape[1]):
+        if counts[code] > 0 and nodes[0, code] != last:
+            found += 1
+            last = nodes[0, code]
+    return max(1, found)
 
 
 @kernel
@@ -126,7 +207,9 @@ def measure_risks(
     changed: Flags,  # IN  (capacity,) whether each of them is new
     touched_count: int,  # IN
     kind: int,  # IN  which risk
-    named: int,  # IN  VALUE: the code; RECURSIVE: l
+    named: int,  # IN  as for `risk_of_counts`, like the next two
+    scale: Floats,
+    nodes: Int32s,
     first_pair: Int64s,  # IN  (rows + 1,) where the sensitive values of a row begin
     pair_code: Int32s,  # IN  (pairs,)
     pair_count: Int64s,  # IN  (pairs,)
@@ -174,11 +257,11 @@ def measure_risks(
                 for place in range(begins[slot], begins[slot + 1]):
                     row = order[places[place]]
                     filled = _add_row(row, first_pair, pair_code, pair_count, counts, present, filled)
-                risk = risk_of_counts(kind, named, counts, present, filled)
+                risk = risk_of_counts(kind, named, scale, nodes, counts, present, filled)
                 if suppressed:  # the others stay together
                     for place in range(filled):
                         whole[present[place]] -= counts[present[place]]
-                    risk = max(risk, risk_of_counts(kind, named, whole, all_present, all_filled))
+                    risk = max(risk, risk_of_counts(kind, named, scale, nodes, whole, all_present, all_filled))
                     for place in range(filled):
                         whole[present[place]] += counts[present[place]]
                 risks[refinement] = max(risks[refinement], risk)
