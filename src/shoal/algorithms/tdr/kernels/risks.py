@@ -101,7 +101,7 @@ def _against_scale(kind: int, scale: Floats, counts: Int64s, present: Int32s, fi
             found = max(found, abs(np.log(share / own)))
     if kind == WEIGHT:
         return 1.0 / found if found > 0.0 else CERTAIN
-    return found
+    return float(found)
 
 
 @kernel
