@@ -128,7 +128,7 @@ def _hierarchical_distance(scale: Floats, nodes: Int32s, counts: Int64s, total: 
                 node, excess = nodes[level, code], 0.0
             excess += counts[code] / total - scale[code]
         distance += max(0.0, excess)
-    return distance / max(1, nodes.shape[0])
+    return float(distance / max(1, nodes.shape[0]))
 
 
 @kernel
