@@ -31,7 +31,10 @@ ALGORITHMS = (
     "two-level",
     "dbca",
     "dbca-cm",
+    "full-domain",
+    "infogain-mondrian",
 )
+SCHEMES = ("full-domain", "subtree", "sibling")
 RECODINGS = ("range", "mean", "midpoint", "nodes", "cell-suppression", "value-suppression")
 DATE_UNITS = ("day", "month", "quarter", "year", "hour", "minute", "exact")
 NUMBER_UNITS = ("5", "10", "1", "3", "0.5", "0.1")
@@ -66,6 +69,7 @@ def make_case(number: int) -> Case:
     random.shuffle(items)
     case["columns"] = dict(items)
     _choose_rounding(case, random)
+    _choose_newer(case, random)
     return case
 
 
@@ -90,8 +94,10 @@ def _persons(random: Random, n: int) -> Column:
 def _choose_algorithm(case: Case, random: Random) -> None:
     settings = case["settings"]
     settings["algorithm"] = random.choice(ALGORITHMS)
-    if settings["algorithm"] in ("dbca-cm", "tdr") or random.random() < 0.05:
+    if settings["algorithm"] in ("dbca-cm", "tdr", "infogain-mondrian") or random.random() < 0.05:
         settings["class"] = random.choice(["s", "s", "kept"]) if "kept" in case["columns"] else "s"
+    if settings["algorithm"] == "full-domain" and random.random() < 0.3:
+        settings["objective"] = random.choice(["gcp", "entropy", "precision", "height", "discernibility"])
     if settings["algorithm"] == "shoal":
         if random.random() < 0.35:
             settings["objective"] = random.choice(OBJECTIVES)
@@ -291,6 +297,38 @@ def _choose_rounding(case: Case, random: Random) -> None:
             numbers = NUMBER_UNITS[:4] if kind in ("int64", "int8", "uint64", "huge") else NUMBER_UNITS
             units = DATE_UNITS if kind in ("date", "datetime") else numbers
             settings.setdefault("round", {})[name] = random.choice(units)
+
+
+def _choose_newer(case: Case, random: Random) -> None:
+    """Highest levels, schemes, dropped records, forms of dates, and what is written besides the release."""
+    settings, way = case["settings"], case["way"]
+    for name in settings["quasi"]:
+        if random.random() < 0.04:
+            settings.setdefault("at_most", {})[name] = random.choice([0, 0, 1, 1, 2])
+        form = case["columns"][name].get("form")
+        if form is not None and (random.random() < 0.5 or form == "%m/%d/%Y"):
+            settings.setdefault("date_formats", {})[name] = form
+    if random.random() < 0.06:
+        settings["recoding"] = random.choice(SCHEMES)
+        settings.pop("round", None)
+    if "suppression_limit" in settings and random.random() < 0.3:
+        settings["suppressed"] = "drop"
+        rows = len(case["columns"]["s"]["values"])
+        case["columns"]["row"] = {"kind": "text", "values": [f"{row}" for row in range(rows)]}
+    if "output" not in way:
+        return
+    if random.random() < 0.15:
+        settings["order"] = "input"
+    if random.random() < 0.3 and "suppressed" not in settings:
+        settings["key"] = True
+    if random.random() < 0.2:
+        settings["public_certificate"] = True
+    if way["kind"] == "files" and random.random() < 0.3:
+        way["kind"] = "stream"
+        way.update({end: random.choice(["csv", "parquet"]) for end in ("input", "output")})
+        settings["algorithm"] = "shoal"
+        for name in ("key", "at_most", "suppressed", "date_formats"):
+            settings.pop(name, None)
 
 
 def _way(random: Random) -> dict[str, Any]:

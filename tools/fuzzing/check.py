@@ -13,6 +13,7 @@ from fuzzing.cases import Case
 from fuzzing.covering import Reader, is_missing, moment_of, number_of
 from fuzzing.definitions import Classes, Release, Verdict, judge, parse
 from fuzzing.frames import Cells, plain_text, shown
+from fuzzing.limits import check_limits
 from fuzzing.values import Column, typed
 
 Finding = tuple[str, str]  # what kind, and in words
@@ -50,7 +51,7 @@ def check_cells(case: Case, cells: Cells, keys: dict[str, list[Hashable]]) -> li
     `keys` says by what the cells of a quasi-identifier are told apart: all that Python shows of them, or their text.
     """
     columns, settings = as_read(case), case["settings"]
-    findings = _covering(case, columns, cells, keys)
+    findings = _covering(case, columns, cells, keys) + check_limits(case, readers(case, columns), cells)
     if settings["algorithm"] == "nonhomogeneous":
         return findings + _candidates(case, columns, cells)
     failed = [spec for spec, verdict in verdicts(case, cells, keys) if not verdict.holds]
@@ -278,6 +279,8 @@ def is_possible(case: Case) -> bool:
     """Whether the whole table as one class meets every model."""
     columns = as_read(case)
     rows = list(range(len(columns["s"]["values"])))
+    if "at_most" in case["settings"]:
+        return False  # not known: parts of the table must not be mixed
     release = knowledge(case)
     release.classes = lambda names: [rows]
     if "population" in case:

@@ -7,6 +7,7 @@ below it, anything else for itself. Where a text may be read in two ways either 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -64,6 +65,7 @@ def moment_of(value: Any, zone: str | None = None) -> dt.datetime | None:
     return found
 
 
+@functools.lru_cache(maxsize=4096)
 def _parsed_moment(text: str) -> dt.datetime | None:
     for form in DATE_FORMS:
         try:
@@ -106,12 +108,37 @@ class Reader:
         self, column: Column, missing: tuple[str, ...], order: list[str] | None, hierarchy: dict[str, Any] | None
     ) -> None:
         self.zone = column.get("zone")
+        self.texts: list[str | None] = column.get("values", [])
         self.kind = column["kind"]
         self.missing = missing if self.kind in ("text", "category") else ()
         self.order = {text: place for place, text in enumerate(order)} if order else None
         self.hierarchy = hierarchy
         self.paths = {row[0]: row for row in hierarchy["rows"]} if hierarchy and "rows" in hierarchy else {}
         self._known: dict[tuple[str, str, str | None], bool] = {}
+
+    def text_of(self, row: int) -> str | None:
+        """What the input has in a row."""
+        return self.texts[row]
+
+    def value_of(self, text: str | None) -> str | None:
+        """One text for a value, however it is written; None for a missing one."""
+        if text is None or is_missing(text, self.missing):
+            return None
+        number, moment = number_of(text), moment_of(text)
+        if self.kind == "float32" and number is not None:
+            return repr(single(number))
+        return str(number.normalize()) if number is not None else str(moment) if moment is not None else text
+
+    def path_of(self, text: str | None) -> list[str]:
+        """The labels from a value to the root of its hierarchy; none if the reader has not got them."""
+        value = self.value_of(text)
+        return next((path for leaf, path in self.paths.items() if leaf == text or self.value_of(leaf) == value), [])
+
+    def is_value(self, cell: Any, text: str | None) -> bool:
+        """Whether a cell is the value itself."""
+        if is_missing(cell, self.missing):
+            return is_missing(text, self.missing)
+        return text is not None and not is_missing(text, self.missing) and self._same(cell, text)
 
     def covers(self, cell: Any, text: str | None) -> bool:
         """Whether a released cell stands for the input value that is written as this text."""

@@ -21,6 +21,7 @@ import yaml
 import shoal
 from fuzzing.cases import Case
 from fuzzing.check import Finding, as_read, check_cells, check_certificate, check_kept, is_possible
+from fuzzing.files import check_files
 from fuzzing.frames import (
     Cells,
     as_frame,
@@ -32,6 +33,7 @@ from fuzzing.frames import (
     typed_cells,
     write_file,
 )
+from fuzzing.shrink import with_rows
 from shoal.job.job import Job
 
 
@@ -111,9 +113,28 @@ def job_settings(case: Case, folder: Path) -> dict[str, Any]:
         write_file(case["population"], path)
         settings["population"] = str(path)
     settings["keep_rest"] = True
-    settings["allow"] = [name for name in case["columns"] if name in ("kept", "s")]
-    settings["order"] = "input"  # what is released is compared with the input, row by row
+    settings["allow"] = [name for name in case["columns"] if name in ("kept", "s", "row")]
+    if settings.pop("key", False):
+        settings["key"] = folder / "key.csv"
+    if settings.pop("public_certificate", False):
+        settings["public_certificate"] = folder / "public.json"
+        settings["certificate"] = folder / "certificate.json"
     return settings
+
+
+def released_part(case: Case, release: Cells) -> Case:
+    """The case as if only the records that were released had been there: others may be left out, up to the limit."""
+    if case["settings"].get("suppressed") != "drop" or "row" not in release:
+        return case
+    return with_rows(case, [int(text) for text in release["row"]])
+
+
+def _too_many_left_out(case: Case, released: Case) -> list[Finding]:
+    before, after = (len(one["columns"]["s"]["values"]) for one in (case, released))
+    limit = case["settings"].get("suppression_limit", 0.0)
+    if before - after > limit * before + 1e-12:
+        return [("too many left out", f"{before - after} of {before} records are left out, the limit is {limit}")]
+    return []
 
 
 def _trees(case: Case) -> dict[str, Any]:
@@ -171,11 +192,16 @@ def _through_frame(case: Case, folder: Path, thorough: bool) -> list[Finding]:
     if "class" in settings:
         settings["class_column"] = settings.pop("class")
     result = shoal.anonymize(frame, threads=1, **settings)
-    findings = _look_at(case, result.release, before)
     cells = typed_cells(result.release)
+    given, case = case, released_part(case, cells)
+    findings = _too_many_left_out(given, case)
+    findings += _look_at(
+        case, result.release, before if case is given else typed_cells(as_frame(case["columns"], way["frame"]))
+    )
     findings += check_certificate(case, cells, result.certificate)
     if "output" in way:
         findings += _same_table(case, cells, read_file(settings["output"]))
+        findings += check_files(case, settings, cells)
     if _alike(before) != _alike(typed_cells(frame)):
         findings.append(("input changed", "the frame that was given is another one afterwards"))
     if thorough:
@@ -220,6 +246,8 @@ def _judged_by_shoal(case: Case, result: Any, settings: dict[str, Any]) -> list[
         result.report()
     if case["settings"]["algorithm"] == "nonhomogeneous" or "person" in settings or "population" in settings:
         return []
+    if "date_formats" in settings:  # verify reads what was released, where dates are written in one form
+        return []
     taken = ("quasi", "k", "models", "suppression_limit", "hierarchies", "orders", "missing", "scales")
     known = {name: settings[name] for name in taken if name in settings}
     verification = shoal.verify(result.release, **known)
@@ -255,14 +283,39 @@ def _through_files(case: Case, folder: Path) -> list[Finding]:
     settings["output"] = str(folder / f"release.{way['output']}")
     write_file(case["columns"], Path(settings["input"]))
     result = shoal.run(Job.make(threads=1, **settings))
-    before = read_file(Path(settings["input"]))
-    findings = _look_at(case, result.release, before)
     cells = typed_cells(result.release)
+    given, case = case, released_part(case, cells)
+    before = read_file(Path(settings["input"]))
+    if case is not given:
+        rows = [int(text) for text in cells["row"]]
+        before = {name: [column[row] for row in rows] for name, column in before.items()}
+    findings = _too_many_left_out(given, case) + _look_at(case, result.release, before)
     findings += check_certificate(case, cells, result.certificate)
     findings += _same_table(case, cells, read_file(Path(settings["output"])))
+    findings += check_files(case, settings, cells)
     if way["kind"] == "cli":
         findings += _by_command(settings, folder)
+    if way["kind"] == "stream":
+        findings += _by_stream(settings)
     return findings
+
+
+def _by_stream(settings: dict[str, Any]) -> list[Finding]:
+    """The same job by the engine that reads piece by piece: the same bytes, or a refusal before any work."""
+    first = Path(settings["output"])
+    second = first.with_name(f"by-stream{first.suffix}")
+    places = {name: value for name, value in settings.items() if name not in ("certificate", "public_certificate")}
+    try:
+        shoal.run(Job.make(threads=1, **{**places, "output": str(second), "engine": "stream"}))
+    except shoal.InputError as error:
+        return [] if set(error.reasons) == {"cannot-stream"} else [("stream refuses", str(error))]
+    if second.read_bytes() != first.read_bytes():
+        return [("stream differs", "the engine stream writes other bytes than local")]
+    return []
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, Path) else value for name, value in settings.items()}
 
 
 def _by_command(settings: dict[str, Any], folder: Path) -> list[Finding]:
@@ -272,7 +325,7 @@ def _by_command(settings: dict[str, Any], folder: Path) -> list[Finding]:
     first = Path(settings["output"])
     second = first.with_name(f"by-command{first.suffix}")
     (folder / "job.yaml").write_text(
-        yaml.safe_dump({**settings, "output": str(second)}, sort_keys=False), encoding="utf-8"
+        yaml.safe_dump(_plain({**settings, "output": second}), sort_keys=False), encoding="utf-8"
     )
     screen = io.StringIO()
     code: Any = None

@@ -32,7 +32,7 @@ def _smaller(case: Case) -> Iterator[Case]:
         for start in range(0, rows, size):
             kept = [row for row in range(rows) if not start <= row < start + size]
             if kept:
-                yield _with_rows(case, kept)
+                yield with_rows(case, kept)
         size //= 2
     for name in case["columns"]:
         if name != "s" and case["settings"]["quasi"] != [name]:
@@ -42,7 +42,8 @@ def _smaller(case: Case) -> Iterator[Case]:
         yield {**case, "way": {"kind": "frame", "frame": "polars"}}
 
 
-def _with_rows(case: Case, kept: list[int]) -> Case:
+def with_rows(case: Case, kept: list[int]) -> Case:
+    """The same case with these rows of its table only."""
     columns: dict[str, Column] = {
         name: {**column, "values": [column["values"][row] for row in kept]} for name, column in case["columns"].items()
     }
@@ -56,7 +57,7 @@ def _without_column(case: Case, name: str) -> Case:
     settings = smaller["settings"]
     for key in ("quasi", "identifiers"):
         settings[key] = [other for other in settings.get(key, []) if other != name]
-    for key in ("hierarchies", "orders", "scales", "recodings"):
+    for key in ("hierarchies", "orders", "scales", "recodings", "at_most", "round", "date_formats"):
         settings.get(key, {}).pop(name, None)
     for key in ("person", "class"):
         if settings.get(key) == name:

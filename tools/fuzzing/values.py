@@ -91,7 +91,7 @@ def _number_texts(random: Random, n: int) -> Column:
 def _date_texts(random: Random, n: int) -> Column:
     form = random.choice(["%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S", "%m/%d/%Y"])
     texts = [dt.datetime.fromisoformat(day).strftime(form) for day in DAYS]
-    return text_column(random, n, texts)
+    return {**text_column(random, n, texts), "form": form}
 
 
 def _integers(random: Random, n: int) -> Column:

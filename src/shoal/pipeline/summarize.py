@@ -49,7 +49,7 @@ def make_result(
     """`place` is where the release goes, if it goes into a file."""
     losses = sum_up_losses(judged.scores, judged.clustering.lower_bound, prepared.plan)
     return Result(
-        release=_restored(prepared, judged.released),
+        release=_restored(prepared, judged),
         groups=judged.clustering.groups,
         certificate=_certificate(prepared, judged, losses.summary, place),
         metrics=losses.metrics,
@@ -151,11 +151,13 @@ def csv_form(like: ReadTable | None, place: Place | None) -> dict[str, Any]:
     return {"delimiter": options.delimiter, "quote": options.quote, "header": options.header}
 
 
-def _restored(prepared: Prepared, released: pl.DataFrame) -> Any:
+def _restored(prepared: Prepared, judged: Judged) -> Any:
     """The release as the caller gets it. In each quasi-identifier the same records must look alike as in the check."""
+    released = judged.released
     if prepared.source.restore is None:
         return released
-    returned = prepared.source.restore.restore(released)
+    kept = kept_records(prepared.job, judged.clustering)
+    returned = prepared.source.restore.restore(released, None if kept is None else np.flatnonzero(kept))
     shown = as_shown(returned)
     changed = [name for name in prepared.job.quasi if not _same_classes(released[name], shown[name])]
     if changed:

@@ -39,7 +39,7 @@ def polars_to_arrow(frame: pl.DataFrame, original: Any, rows: NDArray[np.int64] 
     if kept.num_rows != frame.height:
         raise ValueError("the frame to restore has another number of rows than the input")
     fields, columns = [], []
-    all_kept = frame.columns == list(kept.column_names)
+    all_kept = rows is None and frame.columns == list(kept.column_names)
     for series in frame:
         if series.name in kept.column_names and _is_unchanged(series, kept.column(series.name)):
             fields.append(kept.schema.field(series.name))
