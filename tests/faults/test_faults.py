@@ -1,7 +1,8 @@
 """What can go wrong around a run: the disk, the rights, the machine, other runs. After each of these the old release is
 whole, or a new one that was checked; nothing half, nothing of the input left behind, and the exit code says it.
 
-`SHOAL_KILLS=200 pytest tests/faults` kills more often.
+`SHOAL_KILLS=200 pytest tests/faults` kills more often, `SHOAL_FAULTS=all` lets every call of everything that writes
+fail in four ways, instead of every third in one. `make faults` does both.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+REMOVING = ("unlink", "rmdir")  # what cannot be removed stays, and is hidden
 SECRET = b"Secretname"
 KILLS = int(os.environ.get("SHOAL_KILLS", "20"))
+EVERY = ["all"] if os.environ.get("SHOAL_FAULTS") == "all" else []
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with Linux' means")
 
@@ -70,6 +73,34 @@ def test_every_system_call_fails_once(library: Path, tmp_path: Path, suffix: str
         attempt for attempt in faulty if attempt["error"] == "EINTR" and attempt["call"] in ("write", "open")
     ]
     assert {attempt["code"] for attempt in interrupted} == {0}  # who is interrupted tries again
+
+
+def test_everything_that_writes(library: Path, tmp_path: Path) -> None:
+    """Whatever fails: each file is the old one or the new one, and whoever ends with 0 has written all of them."""
+    command = [sys.executable, HERE / "harness.py", library, tmp_path, "ways", *EVERY]
+    settings = {**os.environ, "LD_PRELOAD": str(library), "POLARS_MAX_THREADS": "1"}
+    done = subprocess.run(command, env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) >= 14
+    for way in found:
+        old, good, faulty = way["old"], way["good"], way["faulty"]
+        assert good["code"] == 0, good["said"]
+        assert len(faulty) >= (good["calls"] * 4 if EVERY else 3), way["way"]
+        for attempt in faulty:
+            files = attempt["files"]
+            what = f"{way['way']}: {attempt['call']} {attempt['number']} {attempt['error']}: {attempt['said']}"
+            assert attempt["code"] in (0, 2), what
+            assert attempt["secrets"] == [], what
+            for file, content in files.items():
+                known = (old.get(file), good["files"].get(file))
+                assert content in known or (known == (None, None) and attempt["call"] in REMOVING), f"{file}\n{what}"
+            if attempt["code"] == 0:
+                assert files.items() >= good["files"].items(), what
+            else:
+                assert "error" in attempt["said"], what
+            if "again" in attempt:  # whatever waits in a database is gone after the next run
+                assert attempt["again"] == [0, good["files"], ["release"]], what
 
 
 def _prepared(folder: Path, rows: int = 60) -> Path:

@@ -177,7 +177,7 @@ class Reader:
             return first is not None and second is not None and single(first) == single(second)
         number, other = number_of(cell), number_of(text)
         if number is not None and other is not None:
-            whole = self.kind in INTEGERS and not isinstance(cell, float)  # floats take large ones for each other
+            whole = self.kind in (*INTEGERS, "text") and not isinstance(cell, float)  # floats take large ones for equal
             return number == other or (not whole and float(number) == float(other))
         if self.kind == "time":
             return shown.startswith(text)
@@ -192,8 +192,8 @@ class Reader:
             return cell in path
         builder = self.hierarchy.get("builder")
         if builder == "prefix":
-            kept = cell.rstrip("*")
-            return text.startswith(kept)
+            kept, moment = cell.rstrip("*"), moment_of(text)
+            return text.startswith(kept) or (moment is not None and str(moment.date()).startswith(kept))
         if builder == "order":
             order = {value: place for place, value in enumerate(self.hierarchy["values"])}
             return _between(cell, text, order)

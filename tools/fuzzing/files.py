@@ -66,7 +66,14 @@ def _check_public(case: Case, settings: dict[str, Any], written: Cells) -> list[
     shown = {str(cell) for column in written.values() for cell in column}
     for name, column in case["columns"].items():
         for text in column["values"]:
-            if text is not None and len(text) >= 5 and text in public and text not in said and text not in shown:
+            if (
+                text is not None
+                and column["kind"] != "bool"
+                and len(text) >= 5
+                and text in public
+                and text not in said
+                and text not in shown
+            ):
                 findings.append(("public certificate", f"it tells a cell of {name}"))
                 break
     return findings

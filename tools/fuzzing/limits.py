@@ -36,9 +36,7 @@ def _level(reader: Reader, cell: Any, text: str | None) -> int:
     if reader.is_value(cell, text):
         return 0
     path = reader.path_of(text)
-    if path:
-        return path.index(cell) if cell in path else len(path)
-    return 1
+    return max(1, path.index(cell)) if cell in path else 1  # how high a range is is not known
 
 
 def _not_the_same(name: str, scheme: str, reader: Reader, pairs: list[tuple[Any, str | None]]) -> list[Finding]:
@@ -50,7 +48,7 @@ def _not_the_same(name: str, scheme: str, reader: Reader, pairs: list[tuple[Any,
     if any(len(found) > 1 for found in ways.values()):
         findings.append(("not the same everywhere", f"a value of {name} is released in two ways under {scheme}"))
     paths = [(cell, reader.path_of(text)) for cell, text in pairs]
-    if scheme == "full-domain" and paths and all(path for _, path in paths):
+    if scheme == "full-domain" and paths and all(cell in path for cell, path in paths):  # and no ranges
         height = max((len(path) for _, path in paths), default=0)
         if not any(all(level < len(path) and path[level] == cell for cell, path in paths) for level in range(height)):
             findings.append(("not one level", f"the cells of {name} are not at one level of the hierarchy"))

@@ -113,8 +113,9 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="overwrite files that are there")] = False,
 ) -> None:
     load_compiler()
-    from shoal.hierarchies.files import write_hierarchy_file
+    from shoal.hierarchies.files import hierarchy_place, write_hierarchy_file
     from shoal.hierarchies.spec import make_hierarchy
+    from shoal.tables.formats.atomic import make_folder
 
     settings = _job(None, None, job, missing)
     frame = _read(data, settings.missing, settings)
@@ -125,12 +126,12 @@ def export(
         found = _suggestions(frame, wanted, settings.missing)
         specs = {name: dict(entry.builder) for name, entry in found.items()}
         settings = settings.model_copy(update={"missing": (*settings.missing, *_marks(frame, settings.missing))})
-    files = {name: output / f"{name}.csv" for name in specs}
+    files = {name: hierarchy_place(output, name) for name in specs}
     there = [path for path in files.values() if path.exists() and not force]
     if there:
         problems = [Problem("output-exists", f"there is already a file '{path}'", hint="--force") for path in there]
         raise InputError(problems)
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     for name, spec in specs.items():
         made = make_hierarchy(spec, _values(frame, name, settings.missing), name)
         write_hierarchy_file(made, files[name])

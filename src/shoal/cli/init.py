@@ -10,7 +10,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.output import print_note, print_text
 from shoal.cli.quick import load_compiler
-from shoal.errors import InputError, Problem
+from shoal.errors import Problem
 
 
 def register(app: typer.Typer) -> None:
@@ -70,11 +70,10 @@ def init(
     if show:
         print_text(text)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(Problem("unwritable", f"'{output}' cannot be written: {reason}")) from None
+    from shoal.tables.formats.atomic import atomic_output
+
+    with atomic_output(output) as waiting:
+        waiting.write_text(text, encoding="utf-8")
     _tell(first, output)
 
 

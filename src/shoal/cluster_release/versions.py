@@ -45,6 +45,7 @@ from shoal.releases.check import check_newest
 from shoal.releases.parts import SafeParts
 from shoal.releases.reading_together import ReadTogether
 from shoal.releases.verdict import Scope, Setting, TogetherVerdict
+from shoal.tables.formats.atomic import make_folder
 from shoal.verification.check import verify_release
 
 EARLIER_COLUMN = "class before"
@@ -90,7 +91,7 @@ def publish_versions(versions: Sequence[Version], folder: Path, input_file: Path
     The bytes of each are read back and checked with the versions before it. Versions are written one by one; each is
     safe with those that lie there already.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     series, entries = folder / "series.json", list[Entry]()
     for version in versions:
         stem = f"clusters_{version.clusters}"

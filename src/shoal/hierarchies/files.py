@@ -21,6 +21,7 @@ from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.nested import from_parents
 from shoal.hierarchies.tree import from_paths
+from shoal.tables.formats.atomic import atomic_output
 
 _DELIMITERS = (";", ",", "\t")
 _SUFFIXES = (".csv", ".txt")
@@ -40,7 +41,16 @@ def write_hierarchy_file(hierarchy: Hierarchy, path: Path | str) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=";", lineterminator="\n")
     writer.writerows(hierarchy.path(leaf) for leaf in range(len(hierarchy.leaves)))
-    Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
+    with atomic_output(path) as waiting:
+        waiting.write_text(text.getvalue(), encoding="utf-8", newline="")
+
+
+def hierarchy_place(folder: Path, column: str) -> Path:
+    """The file of a column in a folder of hierarchies. A name that leads elsewhere is refused."""
+    if column in (".", "..") or any(sign in column for sign in ("/", "\\", "\0")):
+        message = "its name cannot be the name of a file"
+        raise InputError(Problem("no-file-name", message, column, "rename the column, or leave it out with --columns"))
+    return folder / f"{column}.csv"
 
 
 def find_hierarchy_files(folder: Path | str, columns: Iterable[str]) -> dict[str, Path]:

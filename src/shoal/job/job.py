@@ -29,6 +29,7 @@ from pydantic_core import PydanticCustomError
 
 from shoal.errors import InputError, Problem, did_you_mean
 from shoal.hierarchies.weights import order_weights
+from shoal.tables.formats.atomic import atomic_output
 from shoal.tables.formats.csv.options import CsvOptions
 from shoal.tables.formats.sql.address import SqlAddress, is_address, parse_address
 from shoal.tables.schema import Scale
@@ -175,9 +176,11 @@ class Job(BaseModel):
         seen = self._with_paths(lambda file: seen_from(path.parent, file))
         content = json.loads(seen.model_dump_json(by_alias=True, exclude_defaults=True))
         if path.suffix == ".json":
-            path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         else:
-            path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+            text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        with atomic_output(path) as waiting:
+            waiting.write_text(text, encoding="utf-8")
 
     @field_validator("input", "output", mode="before")
     @classmethod

@@ -166,7 +166,8 @@ def make_plan(
         raise InputError(problems)
     looked_at = set(requirement.columns()) if requirement is not None else set()
     roles = _roles(job, frame.columns, looked_at, described)
-    coded = _as_numbers(frame, roles, looked_at | set(described), known or {})
+    counted = kept_facts is not None  # the values of columns that nobody looks at are not known then
+    coded = dict(known or {}) if counted else _as_numbers(frame, roles, looked_at | set(described), known or {})
     weights = job.weights()
     columns = [
         _plan_column(job, name, roles[name], coded.get(name), specs, weights, problems)

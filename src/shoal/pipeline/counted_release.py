@@ -180,7 +180,7 @@ def _result(
         alone_with_kept=written.alone,
         row_order=job.order,
         models=[model.public_spec() for model in prepared.requirement.models],
-        hierarchies=described_trees(plan),
+        hierarchies=described_trees(plan, prepared.requirement),
         hashes={"input": prepared.engine.sha256, "release": written.sha256},
         records={"input": records, "released": records, "suppressed": verification.suppressed_records},
         verification=verification.as_dict(),

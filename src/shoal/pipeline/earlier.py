@@ -17,6 +17,7 @@ from shoal.pipeline.purpose import Purpose
 from shoal.pipeline.result import Result
 from shoal.pipeline.series import Entry, add_release, check_in_series, load_series
 from shoal.pipeline.sources import as_stated
+from shoal.tables.formats.atomic import check_outputs
 from shoal.tables.formats.files import read_table
 from shoal.tables.frames.frames import to_polars
 
@@ -43,6 +44,8 @@ def look_before(job: Job) -> Before:
     if job.series is not None:
         if not isinstance(job.output, Path):
             problems.append(Problem("no-output", "a series needs releases in files", hint="-o release.csv"))
+        inputs = [path for path in (job.input, job.earlier_original) if isinstance(path, Path)]
+        problems += check_outputs([job.series, *job.outputs()], inputs)
         try:
             entries = load_series(job.series)
             problems += check_in_series(entries, job.earlier)

@@ -16,6 +16,7 @@ from typing import Any
 from shoal.errors import InputError, Problem
 from shoal.pipeline.certificate import load_certificate
 from shoal.reports.story import remaining_risks, tell_story
+from shoal.tables.formats.atomic import atomic_output, check_output
 from shoal.tables.formats.files import sha256_of_file
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -59,14 +60,18 @@ def _is_certificate(path: Path) -> bool:
 
 
 def write_evidence(evidence: Evidence, output: Path) -> list[str]:
-    """Write the archive; returns the names in it."""
+    """Write the archive, for its owner alone like the reports in it; returns the names in it."""
     named = {path.name: path.read_bytes() for path in (evidence.certificate, *evidence.others)}
     hashes = "".join(
         f"{sha256_of_file(path)}  {path.name}\n" for path in (evidence.release, evidence.certificate, *evidence.others)
     )
     named["SHA256SUMS"] = hashes.encode()
     named["EVIDENCE.md"] = evidence_page(evidence).encode()
-    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+    parts = (evidence.release, evidence.certificate, *evidence.others)
+    problems = check_output(output, parts)
+    if problems:
+        raise InputError(problems)
+    with atomic_output(output, private=True) as waiting, zipfile.ZipFile(waiting, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(named):
             archive.writestr(zipfile.ZipInfo(name, _LONG_AGO), named[name], zipfile.ZIP_DEFLATED)
     return sorted(named)

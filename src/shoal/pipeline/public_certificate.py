@@ -1,8 +1,9 @@
 """The part of a certificate that may be published.
 
 Whoever holds a guess of a small table could hash it and compare. So in the public version the hash of the input and the
-digests of values that a job names are keyed (HMAC-SHA256) with a random salt, which stays in the holder's certificate:
-they tell nobody anything, and the holder can prove later, by showing the salt, which table it was.
+digests of what holds values (those that a job names, hierarchies) are keyed (HMAC-SHA256) with a random salt, which
+stays in the holder's certificate: they tell nobody anything, and the holder can prove later, by showing the salt, which
+table it was.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def public_part(certificate: Mapping[str, Any]) -> dict[str, Any]:
         "input_keyed": keyed(certificate["hashes"]["input"], salt),
         "job": job_hash(job),
     }
-    return {**shown, "job": job, "hashes": hashes, "publish": PUBLIC}
+    trees = {name: _keyed(tree, salt) for name, tree in certificate.get("hierarchies", {}).items()}
+    return {**shown, "job": job, "hierarchies": trees, "hashes": hashes, "publish": PUBLIC}
 
 
 def proves(public: Mapping[str, Any], certificate: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
 from shoal.progress import ProgressCallback, silent
-from shoal.tables.formats.atomic import check_outputs
+from shoal.tables.formats.atomic import check_outputs, make_folder
 from shoal.tables.formats.files import format_to_write
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Result:
         file. All files appear, or none.
         """
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         names = {
             "release": f"release.{format}",
             "certificate": "certificate.json",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.atomic import atomic_output
 from shoal.tables.formats.files import sha256_of_file
 
 FORMAT = 1
@@ -85,12 +86,24 @@ def releases_before(path: Path, release: Path) -> list[Entry]:
 def add_release(
     path: Path, entries: Sequence[Entry], release: Path, data: Path | None, certificate: Mapping[str, Any]
 ) -> None:
-    """Write the series with one more release, in one move."""
+    """Write the series with one more release, in one move. It names the tables behind, so it is its owner's alone.
+
+    The release lies in its place already: whatever goes wrong here is told with that.
+    """
+    known = [entry.sha256 for entry in (_read(path) if path.exists() else [])]
+    if known != [entry.sha256 for entry in entries]:
+        message = f"'{path}' has changed during the run: '{release}' was not checked with all releases in it"
+        hint = f"do not publish '{release.name}'; remove it, and run the job again"
+        raise InputError(Problem("series-changed", message, hint=hint))
     new = Entry(release, certificate["hashes"]["release"], certificate, data, certificate["hashes"]["input"])
     content = {"series": FORMAT, "releases": [_as_dict(entry, path.parent) for entry in (*entries, new)]}
-    waiting = path.with_name(f".{path.name}.{os.getpid()}.new")
-    waiting.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    waiting.replace(path)
+    try:
+        with atomic_output(path, private=True) as waiting:
+            waiting.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except InputError as error:
+        message = f"'{release}' is written and checked, but it is not in the series"
+        hint = f"do not publish '{release.name}'; remove it, and run the job again"
+        raise InputError([*error.problems, Problem("not-in-series", message, hint=hint)]) from None
 
 
 def _as_dict(entry: Entry, folder: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from shoal.errors import Problem, VerificationError
 from shoal.evaluation.summary import loss_summary, person_risk, risk_summary
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores
+from shoal.models.base import Requirement
 from shoal.pipeline.certificate import INPUT_ORDER, make_certificate
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import kept_records
@@ -82,11 +83,13 @@ def sum_up_losses(scores: Scores, lower_bound: float | None, plan: Plan) -> Loss
     return Losses(loss, metrics, per_attribute)
 
 
-def described_trees(plan: Plan) -> dict[str, dict[str, Any]]:
-    """The hierarchies as a certificate shows them."""
+def described_trees(plan: Plan, requirement: Requirement) -> dict[str, dict[str, Any]]:
+    """As a certificate shows them: the hierarchies of quasi-identifiers and of what models look at."""
+    matter = {column.name for column in plan.quasi} | set(requirement.columns())
     return {
         name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
         for name, tree in plan.hierarchies.items()
+        if name in matter
     }
 
 
@@ -99,7 +102,7 @@ def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place
         alone_with_kept=_alone_with_kept(prepared, judged.released),
         row_order=prepared.job.order if place is not None else "input",
         models=[model.public_spec() for model in prepared.requirement.models],
-        hierarchies=described_trees(plan),
+        hierarchies=described_trees(plan, prepared.requirement),
         hashes={"input": prepared.source.sha256, "release": judged.sha256},
         records={
             "input": prepared.frame.height,

@@ -21,6 +21,7 @@ from shoal.reports.frontier import frontier_section
 from shoal.reports.language import speaking, tell
 from shoal.reports.page import Page, card, cards, count, note, number, share
 from shoal.reports.summary import bounds_of, certificate_sections, loss_section, risk_section
+from shoal.tables.formats.atomic import atomic_output
 
 Dict = Mapping[str, Any]
 
@@ -85,7 +86,8 @@ def write_report(
 ) -> None:
     """Write the report to a file."""
     html = build_report(summary, evaluation, public=public, title=title, language=language)
-    Path(path).write_text(html, encoding="utf-8")
+    with atomic_output(path, private=not public) as waiting:
+        waiting.write_text(html, encoding="utf-8")
 
 
 def _subtitle(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:

@@ -132,15 +132,32 @@ def _joined_boxes(table: EncodedTable, strata: Sequence[Records], found: Sequenc
     """The boxes of all strata; suppressed records have the first, which nobody sees."""
     parts = [one.boxes for one in found]
     box_of_record = np.zeros(table.records, dtype=np.int32)
-    used = 0
+    lows, highs, used = [], [], 0
     for records, part in zip(strata, parts, strict=True):
         assert part is not None
         assert not part.labels
         box_of_record[records] = part.box_of_record + used
         used += part.low.shape[1]
-    low = np.concatenate([part.low for part in parts if part is not None], axis=1)
-    high = np.concatenate([part.high for part in parts if part is not None], axis=1)
-    return Boxes(np.ascontiguousarray(low), np.ascontiguousarray(high), box_of_record)
+        lowest, highest = _ends_of_stratum(table, records)
+        lows.append(np.maximum(part.low, lowest[:, None]).astype(part.low.dtype))
+        highs.append(np.minimum(part.high, highest[:, None]).astype(part.high.dtype))
+    low, high = (np.ascontiguousarray(np.concatenate(ends, axis=1)) for ends in (lows, highs))
+    return Boxes(low, high, box_of_record)
+
+
+def _ends_of_stratum(table: EncodedTable, records: Records) -> tuple[Records, Records]:
+    """(attributes,) the codes between which every box of a stratum lies: those below its nodes at the caps.
+
+    Algorithms that release intervals of their own begin with the whole domain, and may end there.
+    """
+    row = table.row_of_record[records[0]]
+    lowest, highest = np.zeros(table.width, dtype=np.int64), np.full(table.width, np.iinfo(np.int32).max)
+    for number, attribute in enumerate(table.attributes):
+        if attribute.capped:
+            nodes = attribute.ancestors[attribute.at_most or 0]
+            below = np.flatnonzero(nodes == nodes[table.codes[number, row]])
+            lowest[number], highest[number] = below[0], below[-1]
+    return lowest, highest
 
 
 def _joined_attributes(

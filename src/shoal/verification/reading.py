@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import NamedTuple
 
@@ -56,7 +57,8 @@ class Cells:
 
     numbers: NDArray[np.int64]  # (records,) number of the value of each record that may be meant
     values: list[str | None]  # by number; the last may be None, a missing value
-    positions: NDArray[np.float64]  # (values,) where each lies on its scale or in its order, NaN: nowhere
+    positions: NDArray[np.float64]  # (values,) where each lies on its scale or in its order, NaN: nowhere; places in
+    # the exact order where floats are not fine enough
     text_numbers: NDArray[np.int64]  # (released records,) number of the text of each released record
     texts: list[str | None]
     low: NDArray[np.float64]  # (texts,) the first and the last position that a text stands for, NaN: none
@@ -125,10 +127,13 @@ def read_cells(values: pl.Series, released: pl.Series, name: str, known: Knowled
     order, scale = known.orders.get(name), known.scales.get(name)
     ends = _ends_of_texts(texts, order, scale)
     by_position = order is None and (scale or _told_scale(distinct, texts, ends)).is_numeric
+    places = _positions(distinct, order, scale)
+    if order is None and max(map(_largest, (places, ends.low, ends.high))) >= EXACT_BELOW:
+        places, ends = _in_exact_order(distinct, places, texts, ends)
     return Cells(
         numbers,
         distinct.cast(pl.String).to_list(),
-        _positions(distinct, order, scale),
+        places,
         text_numbers,
         texts.to_list(),
         *ends,
@@ -179,6 +184,34 @@ def _positions(values: pl.Series, order: Sequence[str] | None, scale: Scale | No
     return np.where(np.isnan(numbers), comparable_positions(values, Scale.DATE), numbers)
 
 
+def _largest(positions: NDArray[np.float64]) -> float:
+    return float(np.nanmax(np.abs(positions), initial=0.0))
+
+
+def _in_exact_order(
+    values: pl.Series, positions: NDArray[np.float64], texts: pl.Series, ends: _TextEnds
+) -> tuple[NDArray[np.float64], _TextEnds]:
+    """The same with places in the exact order of all numbers instead of positions: beyond 2^53 different integers have
+    the same position, and a range must not reach further than its ends say."""
+    low, high = _ends(texts, None)
+    columns = ((values.cast(pl.String), positions), (low, ends.low), (high, ends.high))
+    exact = [[_exact(text, place) for text, place in zip(*column, strict=True)] for column in columns]
+    all_of_them = sorted({number for column in exact for number in column if number is not None})
+    place_of: dict[Decimal | None, float] = {number: float(place) for place, number in enumerate(all_of_them)}
+    places = [np.array([place_of.get(number, np.nan) for number in column], dtype=np.float64) for column in exact]
+    return places[0], _TextEnds(places[1], places[2], ends.is_range)
+
+
+def _exact(text: str | None, position: float) -> Decimal | None:
+    """The number that a text is; where it is none (a moment), its position."""
+    if np.isnan(position):
+        return None
+    try:
+        return Decimal(str(text).strip())
+    except InvalidOperation:
+        return Decimal(position)
+
+
 class _Labels:
     """The labels of a hierarchy, and the values below each."""
 
@@ -210,6 +243,7 @@ def _leaf_of_values(cells: Cells, tree: Hierarchy) -> NDArray[np.int64]:
     if cells.by_position and (leaf < 0).any():
         found = _positions(pl.Series(tree.leaves, dtype=pl.String), None, None)
         of_position = {position: number for number, position in reversed(list(enumerate(found.tolist())))}
-        for number in np.flatnonzero((leaf < 0) & (np.abs(cells.positions) < EXACT_BELOW)).tolist():
-            leaf[number] = of_position.get(float(cells.positions[number]), -1)
+        values = _positions(pl.Series(cells.values, dtype=pl.String), None, None)
+        for number in np.flatnonzero((leaf < 0) & (np.abs(values) < EXACT_BELOW)).tolist():
+            leaf[number] = of_position.get(float(values[number]), -1)
     return leaf

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from shoal.tables.formats.atomic import atomic_output
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 _LONGEST_NAME = 120
@@ -22,11 +23,8 @@ def private_folder(path: Path) -> Path:
 
 def write_private(path: Path, text: str) -> None:
     """Replace a file by a new text, in one step."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    number = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
-    with os.fdopen(number, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    beside.replace(path)
+    with atomic_output(path, private=True) as waiting:
+        waiting.write_text(text, encoding="utf-8")
 
 
 def read_json(path: Path) -> Any:

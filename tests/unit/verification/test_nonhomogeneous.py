@@ -83,3 +83,10 @@ def test_released_boxes_hold_on_every_kind_of_column(table: ContractTable) -> No
     release = recode(table.frame, table.table, table.codebook, clustering, [], RecodeOptions())
     trees = {column.name: column.hierarchy for column in table.codebook.columns if column.hierarchy is not None}
     assert check_candidates(table.frame, release, table.frame.columns, table.k, Knowledge(trees)).passed
+
+
+def test_large_integers_are_told_apart() -> None:
+    """Neighbours beyond 2^53 are one float, but nobody's candidates for each other."""
+    original = pl.DataFrame({"number": [2**53, 2**53 + 1, 2**53, 2**53 + 1]})
+    assert check_candidates(original, original.cast(pl.String), ["number"], 3).records_per_released_row == 2
+    assert check_candidates(original, original.cast(pl.String), ["number"], 2).passed

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.atomic import atomic_output, make_folder
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
@@ -79,11 +80,7 @@ def save_pictures(
 ) -> list[Path]:
     """Every chart under its name into a folder, which is made if it is not there; returns the files."""
     folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"the folder '{folder}' cannot be made: {error.strerror}"
-        raise InputError(Problem("not-writable", message)) from None
+    make_folder(folder)
     written = [folder / f"{name}.{form}" for name in charts for form in formats]
     for path in written:
         save_picture(charts[path.stem], path)
@@ -102,9 +99,10 @@ def save_picture(spec: dict[str, Any], path: str | Path, *, scale: float = 2.0) 
         raise InputError(_not_installed()) from None
     path = Path(path)
     kind = path.suffix.lower()
-    if kind == ".svg":
-        path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-    elif kind == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(spec, scale=scale))
-    else:
+    if kind not in (".svg", ".png"):
         raise InputError(Problem("unknown-format", f"pictures are .png or .svg, not '{kind}'"))
+    with atomic_output(path) as waiting:
+        if kind == ".svg":
+            waiting.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+        else:
+            waiting.write_bytes(vl_convert.vegalite_to_png(spec, scale=scale))

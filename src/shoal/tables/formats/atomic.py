@@ -160,6 +160,16 @@ def atomic_output(path: Path | str, *, private: bool = False) -> Iterator[Path]:
         files.commit()
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those that it is in, if they are not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a possible path"
+        message = f"the folder '{folder}' cannot be made: {reason}"
+        raise InputError(Problem("not-writable", message, hint="choose another place")) from None
+
+
 def check_output(path: Path | str, inputs: Iterable[Path | str] = ()) -> list[Problem]:
     """Everything that speaks against writing to `path`, before any work is done."""
     path = Path(path)

@@ -7,6 +7,7 @@ whatever a text looks like, and no time of writing, so that the same table gives
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -46,6 +47,8 @@ def write_excel(frame: pl.DataFrame, path: Path | str) -> None:
     import xlsxwriter
 
     plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with Path(path).open("wb") as file, xlsxwriter.Workbook(file, {"in_memory": True, **plain}) as workbook:
+    book = BytesIO()  # what xlsxwriter cannot write it raises as its own error, and leaves files open
+    with xlsxwriter.Workbook(book, {"in_memory": True, **plain}) as workbook:
         workbook.set_properties({"created": _LONG_AGO})
         frame.write_excel(workbook, worksheet="release", autofilter=False, table_style=None)
+    Path(path).write_bytes(book.getbuffer())

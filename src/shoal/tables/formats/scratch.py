@@ -14,23 +14,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from shoal.errors import InputError, Problem
+
 _PREFIX = ".shoal-"
 _LOCK = "in-use"
 
 
 @contextmanager
 def scratch_folder(beside: Path) -> Iterator[Path]:
-    """A private folder in the folder `beside`, for the time of the block."""
+    """A private folder in the folder `beside`, for the time of the block.
+
+    What the system refuses (a full disk, a missing right) comes out as an InputError that names the folder.
+    """
     _remove_left_ones(beside)
-    with tempfile.TemporaryDirectory(dir=beside, prefix=_PREFIX) as name:
-        folder = Path(name)
-        descriptor = os.open(folder / "begins", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        try:
-            _lock(descriptor)
-            (folder / "begins").replace(folder / _LOCK)  # seen by others only once it is locked
-            yield folder
-        finally:
-            os.close(descriptor)
+    try:
+        with tempfile.TemporaryDirectory(dir=beside, prefix=_PREFIX) as name:
+            folder = Path(name)
+            descriptor = os.open(folder / "begins", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            try:
+                _lock(descriptor)
+                (folder / "begins").replace(folder / _LOCK)  # seen by others only once it is locked
+                yield folder
+            finally:
+                with suppress(OSError):  # closed it is, whatever the system says
+                    os.close(descriptor)
+    except OSError as error:
+        message = f"temporary files in '{beside}' cannot be written: {error.strerror or type(error).__name__}"
+        raise InputError(Problem("not-writable", message, hint="choose another place for the output")) from None
 
 
 def _remove_left_ones(beside: Path) -> None:

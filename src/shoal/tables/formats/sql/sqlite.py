@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -95,8 +96,9 @@ class SqliteStore(Store):
         with in_our_words(self.address):
             self._connection.close()
         if self._held is not None:
-            os.close(self._held)
-            self._held = None
+            held, self._held = self._held, None
+            with suppress(OSError):  # closed it is, whatever the system says
+                os.close(held)
 
     def _selection(self, relation: Relation) -> str:
         names = [quoted(column.name) for column in relation.columns]
