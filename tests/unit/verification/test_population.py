@@ -65,6 +65,6 @@ def test_a_range_of_large_integers_reaches_no_further_than_its_ends() -> None:
     """2^53 and 2^53 + 1 are one float: a range that begins at the second does not stand for the first."""
     population = pl.DataFrame({"number": [2**53, 2**53, 2**53, 2**53 + 1, 2**63 - 1]})
     release = pl.DataFrame({"number": [f"[{2**53 + 1}, {2**63 - 1}]"] * 2 + [f"{2**53}"] * 3})
-    found = verify_release(release, ["number"], [parse_model("k-map:3")], population=population).checks[0]
+    found = verify_release(release, ["number"], [parse_model("k-map:3")], Knowledge(population=population)).checks[0]
     assert found.measured == 2
     assert not found.passed
