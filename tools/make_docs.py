@@ -2,9 +2,9 @@
 
     python tools/make_docs.py [--only-pages]
 
-The pages of `docs/` are copied to `build/docs`, pages that come from the code are written beside them (command line
-from the parser, job file from its schema, Python from docstrings, reasons of errors from the source), and MkDocs makes
-the site with its search.
+The pages of `docs/` are copied to `build/docs`, the tutorial with the outputs of a run made now. Pages that come from
+the code are written beside them (command line from the parser, job file from its schema, Python from docstrings,
+reasons of errors from the source), and MkDocs makes the site with its search.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from run_tutorial import executed  # a neighbour
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES, SOURCE = ROOT / "build" / "docs", ROOT / "src" / "shoal"
@@ -40,6 +44,10 @@ def main() -> int:
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES)
     shutil.copy(ROOT / "CHANGELOG.md", PAGES / "changelog.md")
+    if "--only-pages" not in sys.argv:
+        with tempfile.TemporaryDirectory() as folder:
+            tutorial = executed((PAGES / "tutorial.md").read_text(encoding="utf-8"), Path(folder))
+        (PAGES / "tutorial.md").write_text(tutorial, encoding="utf-8")
     reference = PAGES / "reference"
     reference.mkdir(exist_ok=True)
     (reference / "python.md").write_text(python_page(), encoding="utf-8")

@@ -1,48 +1,103 @@
-"""Every block of commands and of Python on the pages runs as it stands there, on small tables with its columns.
+"""Every block on every page runs as it stands there, on small tables with the columns that it names.
 
-Commands that need a server, a browser or hours are named in `ELSEWHERE`, with the tests that run them.
+A block of commands or of Python is run, one of YAML is a job, the console of the tutorial is compared line by line
+(`test_pages.py`); other kinds do not exist. What needs a server, a cluster or another program is named in `ELSEWHERE`
+and `OTHER_PROGRAMS`, with who runs it.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
+import shutil
+import sqlite3
+import textwrap
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
+import typer.main
+import yaml
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import shoal
+from shoal.cli.main import _put_together, main
 from shoal.sample.hospital import hospital_table
+from shoal.tables.schema import Attribute, Role, Scale
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.S | re.M)
-# What a page asks for that is run by other tests: a part of the line, and why it is not run here.
+BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.S | re.M)
+KINDS = {
+    "sh": "commands, run here",
+    "python": "run here",
+    "yaml": "a job",
+    "console": "commands with what they say, run by test_pages.py",
+    "r": "a script of sdcMicro, for comparison",
+}
+# What a page asks for that is run by other tests: a part of the line, and where.
 ELSEWHERE = {
     "shoal serve": "a server: tests/web",
     "--anonymeter": "another environment: tests/oracle",
     "--processes all": "many runs: tests/cli/test_other_verbs.py",
-    " ...": "no whole command",
-    "adult_arx.csv": "the real table: benchmarks.run",
-    "adult_recoded.csv": "the real table: benchmarks.run",
+    "postgresql://": "a server: tests/sql",
+    "spark://": "a cluster: tests/spark",
 }
+OTHER_PROGRAMS = {
+    "pip install": "extras, looked up below",
+    "make": "targets, looked up below",
+    "openssl": "the keys are laid out",
+    "python3 -m venv": "another environment: tests/oracle",
+}
+PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md")))]
+# With the real table, of which some hundred records will do.
+OF_ADULT = {"docs/from_arx.md", "docs/from_sdcmicro.md", "docs/recodings.md"}
+QUASI_OF_ADULT = ["education", "marital-status", "native-country", "occupation", "race", "sex", "workclass", "age"]
 
 
-def blocks(page: str, kinds: tuple[str, ...]) -> list[str]:
-    return [text for kind, text in BLOCK.findall((ROOT / page).read_text(encoding="utf-8")) if kind in kinds]
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The kind and the text of every block."""
+    found = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+    return [(kind, textwrap.dedent(text)) for _, kind, text in found]
+
+
+def texts(page: str, wanted: str) -> list[str]:
+    return [text for kind, text in blocks(page) if kind == wanted]
+
+
+def lines_of_commands(page: str) -> list[str]:
+    lines = "\n".join(texts(page, "sh")).replace("\\\n", " ").splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
 
 
 def commands(page: str) -> list[list[str]]:
     """The lines that call shoal, as arguments, without those that other tests run."""
-    text = "\n".join(blocks(page, ("sh", ""))).replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if line.startswith("shoal ")]
+    lines = [line for line in lines_of_commands(page) if line.startswith("shoal ")]
     return [shlex.split(line, comments=True)[1:] for line in lines if not any(part in line for part in ELSEWHERE)]
+
+
+def test_every_block_is_of_a_known_kind() -> None:
+    assert {kind for page in PAGES for kind, _ in blocks(page)} <= set(KINDS)
+    unknown = [
+        (page, line)
+        for page in PAGES
+        for line in lines_of_commands(page)
+        if not line.startswith("shoal ") and not any(line.startswith(program) for program in OTHER_PROGRAMS)
+    ]
+    assert unknown == []
+
+
+def test_what_is_run_elsewhere_is_still_there() -> None:
+    lines = [line for page in PAGES for line in lines_of_commands(page)]
+    assert [part for part in (*ELSEWHERE, *OTHER_PROGRAMS) if not any(part in line for line in lines)] == []
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# The files that the pages name
 
 
 def patients(records: int) -> pl.DataFrame:
@@ -51,6 +106,76 @@ def patients(records: int) -> pl.DataFrame:
     ward = pl.Series("ward", (["north", "south", "east"] * records)[:records])
     job = pl.Series("job", (["Craft", "Support", "Sales", "Army", "Nurse"] * records)[:records])
     return table.with_columns(ward, job, illness=pl.col("diagnosis"))
+
+
+def survey(records: int, seed: int) -> pl.DataFrame:
+    table = hospital_table(records, seed).select("name", "age", "sex", "postcode", "diagnosis")
+    return table.rename({"postcode": "zip", "diagnosis": "disease"}).with_columns(ward=pl.lit("north"))
+
+
+def two_seasons() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The people of spring, and those of autumn, who are the same and some more."""
+    table = survey(300, 5).select("age", "sex", "disease").with_row_index("id")
+    return table.head(200), table
+
+
+def workers(records: int) -> pl.DataFrame:
+    table = hospital_table(records, 6).select("age", "sex", zip="postcode")
+    education = pl.Series("education", (["none", "school", "college", "university"] * records)[:records])
+    status = pl.Series("marital-status", (["single", "married", "widowed"] * records)[:records])
+    occupation = pl.Series("occupation", (["Craft", "Support", "Sales", "Army", "Nurse"] * records)[:records])
+    return table.with_columns(education, status, occupation)
+
+
+def lay_out(folder: Path, records: int) -> None:
+    table = patients(records)
+    table.write_csv(folder / "patients.csv")
+    stays = pl.concat([table, table]).with_columns(
+        patient_id=pl.Series([f"p{n % records}" for n in range(2 * records)])
+    )
+    stays.write_csv(folder / "stays.csv")
+    write(folder / "mine.csv", "Craft;Technical;*\nSupport;Technical;*\nSales;Rest;*\nArmy;Rest;*\nNurse;Technical;*\n")
+    (folder / "hierarchies").mkdir()
+    write(folder / "hierarchies/job.csv", "Craft;Technical;*\nSupport;Technical;*\nSales;Other;*\nArmy;Other;*\n")
+    write(folder / "hierarchies/education.csv", "none;low;*\nschool;low;*\ncollege;high;*\nuniversity;high;*\n")
+    project_of_arx(folder / "project.deid")
+    workers(300).write_csv(folder / "people.csv")
+    for name, season in zip(("spring", "autumn"), two_seasons(), strict=True):
+        season.write_csv(folder / f"{name}.csv")
+    keys(folder)
+    large_tables(folder)
+    databases(folder)
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def keys(folder: Path) -> None:
+    key = Ed25519PrivateKey.generate()
+    (folder / "private.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (folder / "public.pem").write_bytes(public)
+
+
+def large_tables(folder: Path) -> None:
+    people = hospital_table(300, 7).select("age", "sex", "postcode").with_columns(ward=pl.lit("north"))
+    people.write_parquet(folder / "people.parquet")
+    (folder / "parts").mkdir()
+    for number in range(3):
+        people.slice(100 * number, 100).write_parquet(folder / "parts" / f"{number}.parquet")
+
+
+def databases(folder: Path) -> None:
+    people = [(20 + n % 30, ["Ulm", "Bonn", "Jena"][n % 3], ["flu", "cold"][n % 2]) for n in range(120)]
+    with sqlite3.connect(folder / "people.db") as connection:
+        connection.execute("CREATE TABLE people (age INTEGER, town TEXT, disease TEXT)")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", people)
+    connection.close()
+    with duckdb.connect(str(folder / "people.duckdb")) as opened:
+        opened.execute("CREATE TABLE people (age INTEGER, town TEXT, disease TEXT)")
+        opened.executemany("INSERT INTO people VALUES (?, ?, ?)", people)
+    write(folder / "patients.sql", "SELECT age, town FROM people WHERE age >= 20")
 
 
 def project_of_arx(path: Path) -> None:
@@ -66,96 +191,119 @@ def project_of_arx(path: Path) -> None:
         archive.writestr("input/config.xml", "<config><criteria><criterion>5-anonymity</criterion></criteria></config>")
 
 
-def lay_out(folder: Path, records: int) -> None:
-    """The files that the pages name."""
-    table = patients(records)
-    table.write_csv(folder / "patients.csv")
-    stays = pl.concat([table, table]).with_columns(
-        patient_id=pl.Series([f"p{n % records}" for n in range(2 * records)])
-    )
-    stays.write_csv(folder / "stays.csv")
-    (folder / "mine.csv").write_text(
-        "Craft;Technical;*\nSupport;Technical;*\nSales;Rest;*\nArmy;Rest;*\nNurse;Technical;*\n", encoding="utf-8"
-    )
-    (folder / "hierarchies").mkdir()
-    (folder / "hierarchies" / "job.csv").write_text(
-        "Craft;Technical;*\nSupport;Technical;*\nSales;Other;*\nArmy;Other;*\n", encoding="utf-8"
-    )
-    project_of_arx(folder / "project.deid")
-    key = Ed25519PrivateKey.generate()
-    (folder / "private.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    (folder / "public.pem").write_bytes(public)
+def part_of_adult(data: Path, folder: Path) -> None:
+    """Some records of the real table with its hierarchies; and the same with ages by tens."""
+    table = pl.read_csv(data / "adult/adult_arx.csv").sample(600, seed=1)
+    table.write_csv(folder / "adult_arx.csv")
+    tens = (pl.col("age") // 10 * 10).cast(pl.String) + "s"
+    table.with_columns(tens.alias("age")).write_csv(folder / "adult_recoded.csv")
+    for file in (data / "adult/hierarchies").glob("*.csv"):
+        shutil.copy(file, folder / "hierarchies")
+    (folder / "hierarchies/education.csv").unlink()  # a second one for the same column
 
 
-def call(arguments: list[str], folder: Path) -> tuple[int, str]:
-    """Exit code, and what was said about it, of the program as a user starts it."""
-    command = [sys.executable, "-m", "shoal.cli.main", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
+# --------------------------------------------------------------------------------------------------------------------
+# Commands
 
 
-PAGES = [
-    "README.md",
-    *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "tutorial.md"),
-]
-
-
-# Pages about a part with tests of its own, which lay out what its commands need: servers, series, large tables.
-OF_A_PART = {
-    f"docs/{name}.md"
-    for name in ("several_releases", "databases", "scale", "cluster_analysis", "workbench", "lower_bound", "recodings")
-}
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_A_PART and commands(page)])
-def test_commands_run(page: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_ADULT and commands(page)])
+def test_commands_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay_out(tmp_path, 1_100 if page == "README.md" else 200)
+    run_commands(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("page", sorted(OF_ADULT))
+def test_commands_about_adult_run(
+    page: str, data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay_out(tmp_path, 200)
+    part_of_adult(data_folder, tmp_path)
+    run_commands(page, tmp_path, monkeypatch)
+
+
+def run_commands(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
     for arguments in commands(page):
-        code, said = call(arguments, tmp_path)
-        assert code == (3 if arguments[1] == "check" else 0), (arguments, said)  # 3: a value is not covered
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        expected = 3 if arguments[:2] == ["hierarchies", "check"] else 0  # 3: a value is not covered
+        assert end.value.code == expected, arguments
 
 
-def survey(records: int, seed: int) -> pl.DataFrame:
-    table = hospital_table(records, seed).select("name", "age", "sex", "postcode", "diagnosis")
-    return table.rename({"postcode": "zip", "diagnosis": "disease"}).with_columns(ward=pl.lit("north"))
+def parser() -> Any:
+    return typer.main.get_command(_put_together([]))
+
+
+def test_verbs_and_options_that_the_pages_name_exist() -> None:
+    verbs = parser().commands
+    options = {name for verb in verbs.values() for name in names_of_options(verb)}
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for verb in re.findall(r"`shoal ([a-z][a-z-]+)", text):
+            assert verb in verbs, (page, verb)
+        for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", re.sub(r"(?m)^.*benchmarks\..*$", "", text)):
+            assert option in options | OF_OTHERS, (page, option)
+
+
+OF_OTHERS = {"--only-pages", "--page", "--user"}  # options of other programs that pages name
+
+
+def names_of_options(command: Any) -> set[str]:
+    found = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    for inner in getattr(command, "commands", {}).values():
+        found |= names_of_options(inner)
+    return found
+
+
+def test_extras_and_targets_that_the_pages_name_exist() -> None:
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for named in re.findall(r"shoal\[([a-z,]+)\]", text):
+            assert set(named.split(",")) <= extras, (page, named)
+        for line in lines_of_commands(page):
+            assert not line.startswith("make ") or line.split()[1] in targets, (page, line)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [extra for extra in sorted(extras - {"dev", "docs"}) if f"`[{extra}]`" not in readme] == []
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Python and jobs
 
 
 def names_for(page: str) -> dict[str, Any]:
     """What the Python of a page takes for granted."""
-    if page == "docs/evaluation.md":
-        table = survey(300, 2).select("age", "zip", "sex", "disease")
-        result = shoal.anonymize(table, quasi=["age", "zip", "sex"], sensitive="disease", k=10, algorithm="mondrian")
-        return {"original": table, "release": result.release, "hierarchies": {}}
+    if page in ("docs/evaluation.md", "docs/metrics.md"):
+        table = survey(300, 2).select("age", "zip", "sex", "disease").with_columns(salary=pl.col("disease"))
+        roles = {"quasi": ["age", "zip", "sex"], "sensitive": ["disease", "salary"]}
+        result = shoal.anonymize(table, **roles, k=10, algorithm="mondrian")
+        scales = {"age": Scale.INTEGER, "zip": Scale.CATEGORY}
+        attributes = [Attribute(name, Role.QUASI_IDENTIFYING, scale) for name, scale in scales.items()]
+        return {"original": table, "release": result.release, "hierarchies": {}, "attributes": attributes}
+    if page == "docs/several_releases.md":
+        spring, autumn = two_seasons()
+        return {"shoal": shoal, "spring": spring, "autumn": autumn}
+    if page == "docs/cluster_analysis.md":
+        return {"frame": workers(300).drop("zip")}
     return {"shoal": shoal, "frame": survey(300, 3)}
 
 
-NEEDS_MORE = {
-    "docs/scale.md": "a cluster: tests/spark",
-    "docs/several_releases.md": "releases of people who leave and come: tests/unit/releases",
-    "docs/databases.md": "a database: tests/sql",
-    "docs/cluster_analysis.md": "files of hierarchies of a real table: tests/unit/cluster_release",
-    "docs/metrics.md": "tests/unit/metrics",
-}
+# The examples of the architecture page are modules of their own: tests/docs/test_pages.py; so is the tutorial.
+OF_THEIR_OWN = {"docs/architecture.md", "docs/tutorial.md"}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in NEEDS_MORE and blocks(page, ("python",))])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_THEIR_OWN and texts(page, "python")])
 def test_python_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay_out(tmp_path, 200)
     monkeypatch.chdir(tmp_path)
     names = names_for(page)
-    for block in blocks(page, ("python",)):
+    for block in texts(page, "python"):
         exec(compile(block, page, "exec", dont_inherit=True), names)
 
 
-@pytest.mark.parametrize("page", ["docs/start.md"])
+@pytest.mark.parametrize("page", [page for page in PAGES if texts(page, "yaml")])
 def test_jobs_are_jobs(page: str) -> None:
-    import yaml
-
-    for block in blocks(page, ("yaml",)):
+    for block in texts(page, "yaml"):
         shoal.Job.make(**yaml.safe_load(block))
-
-
-def test_what_is_run_elsewhere_is_still_there() -> None:
-    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
-    assert [part for part in ELSEWHERE if part not in text] == []
-    assert all((ROOT / page).is_file() for page in NEEDS_MORE)

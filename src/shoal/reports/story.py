@@ -131,7 +131,7 @@ def _costs(certificate: Dict) -> list[str]:
         count = digits(f"{loss['listed_values']:.1f}")
         told.append(tell("A cell of a category without a hierarchy lists {count} values on average.", count=count))
     if loss.get("lonely_ends"):
-        text = "{count} ends of released ranges are the exact value of one record alone."
+        text = "Ends of released ranges that are the exact value of one record alone: {count}."
         told.append(tell(text, count=_count(int(loss["lonely_ends"]))))
     bound = loss.get("lower_bound")
     if bound:
