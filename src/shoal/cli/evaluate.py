@@ -87,7 +87,7 @@ def evaluate(
 ) -> None:
     load_compiler()
     from shoal.evaluation.options import PARTS, EvaluationOptions
-    from shoal.pipeline.evaluate_files import certificate_summary, evaluate_files
+    from shoal.pipeline.evaluate_files import EvaluatedFiles, certificate_summary, evaluate_files
     from shoal.pipeline.evaluate_together import EarlierFiles
     from shoal.reports.charts.draw import check_pictures
     from shoal.reports.charts.export import save_charts
@@ -138,20 +138,23 @@ def evaluate(
             problems += error.problems
     earlier, their_original = _earlier(release, before or [], before_original, series, problems)
     chosen = EvaluationOptions(**{name: value for name, value in given.items() if value is not None})
+    files = EvaluatedFiles(
+        original=original,
+        release=release,
+        certificate=summary["certificate"] if summary is not None else {},
+        key=key,
+        population=population,
+        external=external,
+        control=control,
+        anonymeter=anonymeter,
+        before=EarlierFiles(earlier, their_original, options.names(person_key), options.names(join_key)),
+    )
     with ProgressBar(quiet or as_json) as progress:
         evaluation = evaluate_files(
-            original,
-            release,
+            files,
             job=made,
             options=chosen,
-            certificate=summary["certificate"] if summary is not None else None,
-            population=population,
-            external=external,
-            control=control,
-            anonymeter=anonymeter,
             clusters=options.whole_number(clusters, "--clusters", problems, least=1),
-            key=key,
-            before=EarlierFiles(earlier, their_original, options.names(person_key), options.names(join_key)),
             earlier=problems,
             progress=progress,
         )

@@ -11,17 +11,16 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.evaluation.attacks.attacks import run_attacks
 from shoal.evaluation.options import (
     DEFAULT_OPTIONS,
+    NO_TABLES,
     PARTS,
     AttackerTables,
     Compared,
@@ -29,7 +28,7 @@ from shoal.evaluation.options import (
     evaluation_problems,
 )
 from shoal.evaluation.risk.combinations import risky_combinations
-from shoal.evaluation.risk.release_risk import Persons, release_risk
+from shoal.evaluation.risk.release_risk import EVERY_RECORD, Persons, release_risk
 from shoal.evaluation.usefulness.learning import model_accuracy
 from shoal.evaluation.usefulness.queries import query_errors
 from shoal.evaluation.usefulness.shapes import column_shapes
@@ -38,7 +37,7 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.score import Scores, score_table
 from shoal.progress import Progress, ProgressCallback, silent
 from shoal.released.domain import Domain, make_domains
-from shoal.released.reading import read_release
+from shoal.released.reading import ReadTable, read_release
 from shoal.tables.scales import find_scale
 from shoal.tables.schema import Attribute, Role, as_names
 
@@ -113,61 +112,63 @@ def evaluate_release(
     options: EvaluationOptions = DEFAULT_OPTIONS,
     *,
     domains: Mapping[str, Domain] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    missing: Collection[str] = (),
-    population: pl.DataFrame | None = None,
-    external: pl.DataFrame | None = None,
-    control: pl.DataFrame | None = None,
-    anonymeter: Path | None = None,
-    kept: NDArray[np.bool_] | None = None,
+    tables: AttackerTables = NO_TABLES,
+    persons: Persons = EVERY_RECORD,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """Evaluate any release. `domains` are made from the original, with scales found out, unless they are given.
 
-    `population` is a table of everybody the journalist could look up; `external` is what an attacker links instead of
-    a copy of the original; `control` holds people who are not in the release, to tell what being in it adds to the
-    success of attacks. All have quasi-identifiers in the form of the original. `anonymeter` is a Python in which
-    anonymeter is installed: its attacks are carried out too. `kept` are the records of the original that were
-    released, in their order, where it is known and not all of them were: persons are then counted among them.
+    `tables` are what an attacker may have besides the release. `persons` tells which texts are no person and, where it
+    is known and not all of them were released, which records of the original were, in their order.
     """
     quasi = as_names(quasi)
-    tables = AttackerTables(population, external, control, anonymeter)
     problems = evaluation_problems(original, release, quasi, options, tables)
     if problems:
         raise InputError(problems)
     if domains is None:
-        domains = make_domains(original, find_attributes(original, quasi, missing), hierarchies or {}, missing)
+        domains = found_domains(original, quasi)
     stages = _Stages(progress, ("loss", *options.parts))
     with stages.stage("loss"):
         table = read_release(original, release, quasi, domains, same_order=options.same_order is not False)
-        scores = score_table(
-            table,
-            release,
-            k=options.k,
-            class_column=options.class_column,
-            weights=options.weights,
-            beta=options.beta,
-        )
-    compared = Compared(table, original, release, options)
-    samples: list[str] = []
+        scores = _scores(table, release, options)
+    found = _all_parts(Compared(table, original, release, options), tables, persons, stages)
+    return Evaluation(original.height, quasi, options, scores, seconds=stages.seconds, **found)
+
+
+def found_domains(
+    original: pl.DataFrame, quasi: Sequence[str], hierarchies: Mapping[str, Hierarchy] | None = None
+) -> dict[str, Domain]:
+    """What released cells are measured against, with scales as the values of the original show them."""
+    return make_domains(original, find_attributes(original, quasi), hierarchies or {}, ())
+
+
+def _scores(table: ReadTable, release: pl.DataFrame, options: EvaluationOptions) -> Scores:
+    label = options.class_column
+    return score_table(table, release, k=options.k, class_column=label, weights=options.weights, beta=options.beta)
+
+
+def _all_parts(compared: Compared, tables: AttackerTables, persons: Persons, stages: _Stages) -> dict[str, Any]:
+    """What every part has found, and on which samples; what nobody asked for is left out, but for the risk."""
+    options, samples = compared.options, list[str]()
     work: dict[str, Callable[[], Any]] = {
-        "risk": lambda: release_risk(compared, population, Persons(tuple(missing), kept), samples),
-        "combinations": lambda: risky_combinations(
-            original, quasi, largest=options.combination_size, threshold=options.threshold
-        ),
+        "risk": lambda: release_risk(compared, tables.population, persons, samples),
+        "combinations": lambda: _combinations(compared),
         "attack": lambda: _attack(compared, tables, samples),
-        "utility": lambda: utility(table, original, release, _kept(compared)),
-        "queries": lambda: query_errors(table, original, queries=options.queries, seed=options.seed),
+        "utility": lambda: utility(compared.table, compared.original, compared.release, _kept(compared)),
+        "queries": lambda: query_errors(compared.table, compared.original, queries=options.queries, seed=options.seed),
         "models": lambda: _models(compared, samples),
     }
     found = _carry_out(work, options.parts, stages)
-    risk = found.pop("risk", None) or work["risk"]()
+    if "risk" not in found:
+        found["risk"] = work["risk"]()
     if "utility" in options.parts:
-        found["shapes"] = column_shapes(table, original)
-    samples += _shortened(found)
-    return Evaluation(
-        original.height, tuple(quasi), options, scores, risk, samples=tuple(samples), seconds=stages.seconds, **found
-    )
+        found["shapes"] = column_shapes(compared.table, compared.original)
+    return {**found, "samples": (*samples, *_shortened(found))}
+
+
+def _combinations(compared: Compared) -> dict[str, Any]:
+    columns, options = list(compared.table.columns), compared.options
+    return risky_combinations(compared.original, columns, largest=options.combination_size, threshold=options.threshold)
 
 
 def _carry_out(work: Mapping[str, Callable[[], Any]], parts: Collection[str], stages: _Stages) -> dict[str, Any]:
@@ -213,19 +214,7 @@ class _Stages:
 
 
 def _attack(compared: Compared, tables: AttackerTables, samples: list[str]) -> dict[str, Any]:
-    options = compared.options
-    found, sampled = run_attacks(
-        compared.table,
-        compared.original,
-        compared.release,
-        k=options.k,
-        sensitive=options.sensitive,
-        party=options.party,
-        external=tables.external,
-        control=tables.control,
-        anonymeter=tables.anonymeter,
-        seed=options.seed,
-    )
+    found, sampled = run_attacks(compared, tables)
     samples += sampled
     return found
 

@@ -51,12 +51,21 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class AttackerTables:
-    """What an attacker may have besides the release (see `evaluate_release`)."""
+    """What an attacker may have besides the release.
+
+    `population` is a table of everybody the journalist could look up; `external` is what is linked instead of a copy
+    of the original; `control` holds people who are not in the release, to tell what being in it adds to the success
+    of attacks. All have quasi-identifiers in the form of the original. `anonymeter` is a Python in which anonymeter is
+    installed: its attacks are carried out too.
+    """
 
     population: pl.DataFrame | None = None
     external: pl.DataFrame | None = None
     control: pl.DataFrame | None = None
     anonymeter: Path | None = None
+
+
+NO_TABLES = AttackerTables()
 
 
 def evaluation_problems(

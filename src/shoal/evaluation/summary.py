@@ -38,29 +38,30 @@ def loss_summary(
     """The loss of the release and, where a bound is known, how far from the best possible it can be at most.
 
     `weights` are the priorities of the quasi-identifiers. The bound that an algorithm proves is about the loss with
-    them, `weighted_gcp`, and so is the distance from the best. The plain loss is at least that bound over the largest
-    weight.
+    them, `weighted_gcp`, and so is the distance from the best.
     """
     gcp = float(scores.totals["gcp"])
     summary: dict[str, Any] = {"gcp": gcp}
     summary.update({name: float(scores.totals[name]) for name in BESIDE_GCP if name in scores.totals})
     weights = weights if weights is not None else {}
     weighted = any(weight != 1.0 for weight in weights.values())
-    asked_for = gcp
     if weighted:
         losses = scores.per_attribute["gcp"]
-        asked_for = sum(weight * losses[name] for name, weight in weights.items()) / len(weights)
-        summary["weighted_gcp"] = asked_for
+        summary["weighted_gcp"] = sum(weight * losses[name] for name, weight in weights.items()) / len(weights)
     if lower_bound is not None:
-        summary["lower_bound"] = float(lower_bound)
-        if weighted:
-            summary["weighted_lower_bound"] = float(lower_bound)
-            largest = max(weights.values())
-            summary["lower_bound"] = float(lower_bound) / largest if largest > 0 else 0.0
+        summary |= _lower_bounds(float(lower_bound), weights if weighted else {})
         if lower_bound > 0:
-            summary["at_most_above_best"] = max(0.0, asked_for / lower_bound - 1.0)
+            summary["at_most_above_best"] = max(0.0, summary.get("weighted_gcp", gcp) / lower_bound - 1.0)
             summary["bound_says"] = bound_sentence(summary)
     return summary
+
+
+def _lower_bounds(bound: float, weights: Mapping[str, float]) -> dict[str, float]:
+    """With weights, the plain loss is at least the bound over the largest of them."""
+    if not weights:
+        return {"lower_bound": bound}
+    largest = max(weights.values())
+    return {"lower_bound": bound / largest if largest > 0 else 0.0, "weighted_lower_bound": bound}
 
 
 def person_risk(

@@ -112,18 +112,25 @@ def _read_column(entry: ElementTree.Element, project: ArxProject, archive: zipfi
         return
     project.roles.setdefault(role, []).append(column)
     scale = {"Integer": "integer", "Decimal": "decimal", "String": "category"}.get(entry.findtext("datatype") or "")
-    reference = entry.findtext("ref")
-    has_hierarchy = reference is not None and f"input/{reference}" in names and role in ("quasi", "sensitive")
-    if has_hierarchy:
-        project.hierarchies[column] = _part(archive, f"input/{reference}")
     if role == "quasi" and scale is not None:
         project.scales[column] = scale
-    for tag, what in (("min", "lowest level"), ("max", "highest level")):
-        if entry.findtext(tag) not in (None, "All"):
-            project.left_out.append(f"the {what} of '{column}'")
+    reference = entry.findtext("ref")
+    if reference is not None and f"input/{reference}" in names and role in ("quasi", "sensitive"):
+        project.hierarchies[column] = _part(archive, f"input/{reference}")
+    project.left_out += _without_counterpart(entry, column)
+
+
+def _without_counterpart(entry: ElementTree.Element, column: str) -> list[str]:
+    """What a column of a project says that a job cannot."""
+    left_out = [
+        f"the {what} of '{column}'"
+        for tag, what in (("min", "lowest level"), ("max", "highest level"))
+        if entry.findtext(tag) not in (None, "All")
+    ]
     function = entry.findtext("microAggregationFunction")
     if function:
-        project.left_out.append(f"the microaggregation '{function}' of '{column}': see --recode {column}=mean")
+        left_out.append(f"the microaggregation '{function}' of '{column}': see --recode {column}=mean")
+    return left_out
 
 
 def _read_config(config: ElementTree.Element, project: ArxProject) -> None:
@@ -166,12 +173,6 @@ def write_arx_project(project: ArxProject, folder: Path) -> Job:
     (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
     (folder / "data.csv").touch(mode=0o600)  # the people themselves: not for others on this machine
     (folder / "data.csv").write_bytes(project.data)
-    files: dict[str, Any] = {}
-    for number, (column, content) in enumerate(project.hierarchies.items(), start=1):
-        safe = re.sub(r"[^\w.-]", "_", column)
-        place = folder / "hierarchies" / (f"{safe}.csv" if safe == column else f"{number}_{safe}.csv")
-        place.write_text(_with_semicolons(content, project.delimiter), encoding="utf-8", newline="")
-        files[column] = str(place)
     equal = len(set(project.weights.values())) <= 1
     job = Job.make(
         input=folder / "data.csv",
@@ -181,13 +182,24 @@ def write_arx_project(project: ArxProject, folder: Path) -> Job:
         **{role: tuple(names) for role, names in project.roles.items() if role in Job.model_fields},
         models=tuple(project.models),
         suppression_limit=project.suppression_limit,
-        hierarchies=files,
+        hierarchies=_write_hierarchies(project, folder / "hierarchies"),
         scales=project.scales,
         priorities={} if equal else project.weights,
         csv={"delimiter": project.delimiter, "header": True},
     )
     job.save(folder / "job.yaml")
     return job
+
+
+def _write_hierarchies(project: ArxProject, folder: Path) -> dict[str, Any]:
+    """The file of each column that has a hierarchy; names that are no names of files are numbered."""
+    files: dict[str, Any] = {}
+    for number, (column, content) in enumerate(project.hierarchies.items(), start=1):
+        safe = re.sub(r"[^\w.-]", "_", column)
+        place = folder / (f"{safe}.csv" if safe == column else f"{number}_{safe}.csv")
+        place.write_text(_with_semicolons(content, project.delimiter), encoding="utf-8", newline="")
+        files[column] = str(place)
+    return files
 
 
 def _with_semicolons(content: bytes, delimiter: str) -> str:

@@ -20,40 +20,58 @@ from shoal.tables.rounding import EXACT
 from shoal.tables.scales import is_missing
 from shoal.tables.schema import Scale
 
+Columns = Mapping[str, Mapping[str, Any]]  # what a certificate tells of each
+
 
 def certified_job(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, problems: list[Problem]) -> Job:
     """The job with what the certificate tells about scales, orders, units and weights, where the job says nothing."""
-    columns: Mapping[str, Mapping[str, Any]] = certificate.get("columns", {})
+    columns: Columns = certificate.get("columns", {})
     known = {name: told for name, told in columns.items() if name in job.quasi and name in original.columns}
-    told_missing = certificate.get("job", {}).get("missing") or {}
-    given_missing = content_hash(list(job.missing))
-    if known and told_missing.get("sha256", given_missing) != given_missing:  # a public certificate does not tell
-        message = "other texts meant 'missing' when the release was made"
-        problems.append(Problem("other-missing", message, hint="give the same --missing, or the job with --job"))
-    orders: dict[str, tuple[str, ...]] = {}
-    scales: dict[str, Scale] = {}
-    for name, told in known.items():
-        if name in job.orders or name in job.scales:
-            continue
-        if told.get("scale") == Scale.ORDERED:
-            order = _order(original[name], told.get("ranks"), job.missing)
-            if order is None:
-                message = "the certificate is about a table with other values"
-                problems.append(Problem("other-original", message, name, "give the table that the release was made of"))
-            else:
-                orders[name] = order
-        elif told.get("scale") in tuple(Scale):
-            scales[name] = Scale(told["scale"])
+    if known:
+        problems += _other_missing(job, certificate)
+    silent = {name: told for name, told in known.items() if name not in job.orders and name not in job.scales}
     units = {name: str(told.get("round", EXACT)) for name, told in known.items()}
     weights = {name: float(told["weight"]) for name, told in known.items() if told.get("weight", 1.0) != 1.0}
     return job.model_copy(
         update={
-            "orders": {**orders, **job.orders},
-            "scales": {**scales, **job.scales},
+            "orders": {**_orders(silent, original, job.missing, problems), **job.orders},
+            "scales": {**_scales(silent), **job.scales},
             "priorities": job.priorities or weights,
             "round": {**units, **job.round},
         }
     )
+
+
+def _scales(columns: Columns) -> dict[str, Scale]:
+    told = {name: column.get("scale") for name, column in columns.items()}
+    return {name: Scale(scale) for name, scale in told.items() if scale in tuple(Scale) and scale != Scale.ORDERED}
+
+
+def _other_missing(job: Job, certificate: Mapping[str, Any]) -> list[Problem]:
+    """Whether other texts meant 'missing' then; a public certificate does not tell."""
+    told = certificate.get("job", {}).get("missing") or {}
+    given = content_hash(list(job.missing))
+    if told.get("sha256", given) == given:
+        return []
+    message = "other texts meant 'missing' when the release was made"
+    return [Problem("other-missing", message, hint="give the same --missing, or the job with --job")]
+
+
+def _orders(
+    columns: Mapping[str, Mapping[str, Any]], original: pl.DataFrame, missing: tuple[str, ...], problems: list[Problem]
+) -> dict[str, tuple[str, ...]]:
+    """The orders of ordered categories, from the ranks that are told and the values of the original."""
+    orders = {}
+    for name, told in columns.items():
+        if told.get("scale") != Scale.ORDERED:
+            continue
+        order = _order(original[name], told.get("ranks"), missing)
+        if order is None:
+            message = "the certificate is about a table with other values"
+            problems.append(Problem("other-original", message, name, "give the table that the release was made of"))
+        else:
+            orders[name] = order
+    return orders
 
 
 def other_hierarchies(plan: Plan, certificate: Mapping[str, Any]) -> list[Problem]:

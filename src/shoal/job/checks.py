@@ -25,13 +25,27 @@ from shoal.models.k_map import KMap
 from shoal.tables.formats.atomic import check_outputs
 from shoal.tables.formats.files import Format, format_of, format_to_write
 from shoal.tables.formats.sql.address import SqlAddress
-from shoal.tables.schema import Scale
+from shoal.tables.schema import Scale, as_names
 from shoal.tables.stated_forms import format_problem
 from shoal.tables.types import has_text
 
 
 def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requirement | None) -> list[Problem]:
     """What can be told without the table; None is what could not be made of the job's words, which is told already."""
+    problems = [*_column_settings(job), *_output_problems(job, requirement), *engine_problems(job, algorithm)]
+    if requirement is not None:
+        problems += _population_problems(job, requirement)
+    if algorithm is not None and requirement is not None and not algorithm.class_based:
+        problems += _without_classes(job, requirement)
+    if algorithm is not None and (algorithm.own_values or job.recoding in SCHEMES):
+        problems += _without_means(job)
+    if job.suppressed == "drop" and requirement is not None:
+        problems += _not_for_drop(requirement)
+    return problems
+
+
+def _column_settings(job: Job) -> list[Problem]:
+    """Priorities and forms of dates that say nothing, and no quasi-identifier at all."""
     problems = []
     if not job.quasi:
         hint = "name the columns by which a person could be recognised, e.g. --quasi age,sex,postcode"
@@ -45,16 +59,6 @@ def check_settings(job: Job, algorithm: Algorithm | None, requirement: Requireme
     for name, form in job.date_formats.items():
         if format_problem(form):
             problems.append(Problem("bad-form", format_problem(form), name))
-    problems += _output_problems(job, requirement)
-    problems += engine_problems(job, algorithm)
-    if requirement is not None:
-        problems += _population_problems(job, requirement)
-    if algorithm is not None and requirement is not None and not algorithm.class_based:
-        problems += _without_classes(job, requirement)
-    if algorithm is not None and (algorithm.own_values or job.recoding in SCHEMES):
-        problems += _without_means(job)
-    if job.suppressed == "drop" and requirement is not None:
-        problems += _not_for_drop(requirement)
     return problems
 
 
@@ -72,13 +76,18 @@ def _output_problems(job: Job, requirement: Requirement | None) -> list[Problem]
                 format_to_write(path)
         except InputError as error:
             problems += error.problems
+    return [*problems, *_key_problems(job), *_database_problems(job)]
+
+
+def _key_problems(job: Job) -> list[Problem]:
+    problems = []
     if job.key is not None and job.suppressed == "drop":
         message = "a key has a row of the file for every record, but suppressed records are left out"
         problems.append(Problem("key-without-rows", message, hint="leave out --key, or release them as *"))
     if job.key is not None and job.output is None:
         message = "a key tells the rows of a file, but no output is named"
         problems.append(Problem("key-without-output", message, hint="-o release.csv, or leave out --key"))
-    return [*problems, *_database_problems(job)]
+    return problems
 
 
 def _database_problems(job: Job) -> list[Problem]:
@@ -170,33 +179,27 @@ def _looked_at(requirement: Requirement | None, described: Sequence[str]) -> lis
 
 def _unknown(job: Job, known: list[str], requirement: Requirement | None, described: Sequence[str]) -> list[Problem]:
     """Columns that are named and not there, with the setting that names them."""
-    class_columns = [name for model in requirement.models for name in model.class_columns()] if requirement else []
-    named: list[tuple[str, Iterable[str | None]]] = [
-        ("quasi", job.quasi),
-        ("sensitive", job.sensitive),
-        ("identifiers", job.identifiers),
-        ("keep", job.keep),
-        ("allow", job.allow),
-        ("class", (job.class_column,)),
-        ("person", (job.person,)),
-        ("scales", job.scales),
-        ("orders", job.orders),
-        ("priorities", job.priorities),
-        ("recodings", job.recodings),
-        ("date_formats", job.date_formats),
-        ("at_most", job.at_most),
-        ("round", job.round),
-        ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ()),
-        ("models", [*requirement.columns(), *class_columns] if requirement is not None else ()),
-        ("columns to cluster on", described),
-    ]
-    pairs = dict.fromkeys((name, setting) for setting, names in named for name in names if name is not None)
+    named: list[tuple[str, Iterable[str]]] = [*_named_columns(job), ("columns to cluster on", described)]
+    if requirement is not None:
+        class_columns = [name for model in requirement.models for name in model.class_columns()]
+        named.insert(-1, ("models", [*requirement.columns(), *class_columns]))
+    pairs = dict.fromkeys((name, setting) for setting, names in named for name in names)
     return [
         Problem("unknown-column", message, name, did_you_mean(name, known))
         for name, setting in pairs
         for message in [f"the table has no such column (named in '{setting}')"]
         if name not in known
     ]
+
+
+def _named_columns(job: Job) -> list[tuple[str, Iterable[str]]]:
+    """Every setting of a job that names columns."""
+    settings = ("quasi", "sensitive", "identifiers", "keep", "allow")
+    named: list[tuple[str, Iterable[str]]] = [(setting, getattr(job, setting)) for setting in settings]
+    named += [("class", as_names(job.class_column or ())), ("person", as_names(job.person or ()))]
+    by_column = ("scales", "orders", "priorities", "recodings", "date_formats", "at_most", "round")
+    named += [(setting, getattr(job, setting)) for setting in by_column]
+    return [*named, ("hierarchies", job.hierarchies if isinstance(job.hierarchies, dict) else ())]
 
 
 def _not_for_this_role(job: Job, known: list[str]) -> list[Problem]:
@@ -257,10 +260,8 @@ def _without_text(
     """Columns whose values have no text, where they need one: because somebody looks at them, or for a CSV file."""
     looked_at = {*job.quasi, *job.sensitive, job.class_column, job.person}
     looked_at |= set(requirement.columns()) if requirement is not None else set()
-    dropped = {*job.identifiers, job.person}
-    if job.drop_rest:
-        dropped |= set(unnamed_columns(job, frame.columns, _looked_at(requirement, described)))
     as_csv = isinstance(job.output, Path) and _is_csv(job.output)
+    written = _written(job, frame, requirement, described) if as_csv else set()
     problems = []
     for name, dtype in frame.schema.items():
         if has_text(dtype):
@@ -269,10 +270,18 @@ def _without_text(
         if name in looked_at:
             hint = "convert the column to text or to numbers"
             problems.append(Problem("unknown-type", f"values of type {kind} can only be kept or dropped", name, hint))
-        elif as_csv and name not in dropped:
+        elif name in written:
             message = f"values of type {kind} cannot be written to CSV"
             problems.append(Problem("not-for-csv", message, name, "write Parquet, or drop the column as an identifier"))
     return problems
+
+
+def _written(job: Job, frame: pl.DataFrame, requirement: Requirement | None, described: Sequence[str]) -> set[str]:
+    """Columns that are not dropped."""
+    dropped = {*job.identifiers, job.person}
+    if job.drop_rest:
+        dropped |= set(unnamed_columns(job, frame.columns, _looked_at(requirement, described)))
+    return set(frame.columns) - dropped
 
 
 def _is_csv(path: Path) -> bool:

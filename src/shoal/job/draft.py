@@ -6,8 +6,9 @@ raised later, together with what is wrong with the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 from shoal.algorithms.base import Algorithm
 from shoal.algorithms.registry import algorithm_class, make_algorithm
@@ -34,6 +35,12 @@ class Draft:
         if self.algorithm is not None and not self.problems:
             self.algorithm.prepare()
 
+    def complete(self) -> tuple[Algorithm, Requirement]:
+        """What a draft without problems has."""
+        assert self.algorithm is not None
+        assert self.requirement is not None
+        return self.algorithm, self.requirement
+
 
 def resolve(
     job: Job, models: tuple[Model, ...] = (), earlier: Sequence[Problem] = (), described: Sequence[str] = ()
@@ -49,19 +56,12 @@ def resolve(
 
 
 def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
-    parameters = dict(job.parameters)
+    """The algorithm with its parameters, some of which are settings of the job."""
     try:
-        known = {item.name for item in fields(algorithm_class(job.algorithm))}
-        for name, value in (("effort", job.effort), ("objective", job.objective)):
-            if value is not None and name in known:
-                if parameters.get(name) not in (None, value):
-                    message = f"two different values of '{name}' are given, one of them among the parameters"
-                    problems.append(Problem("given-twice", message, hint="leave out one of them"))
-                parameters[name] = value
-            elif value is not None:
-                message = f"algorithm '{job.algorithm}' has no {name} to set"
-                problems.append(Problem("unknown-parameter", message, hint="'shoal' has"))
-        if job.priorities and not algorithm_class(job.algorithm).takes_priorities:
+        algorithm = algorithm_class(job.algorithm)
+        known = {item.name for item in fields(algorithm)}
+        parameters = _with_settings(job, known, problems)
+        if job.priorities and not algorithm.takes_priorities:
             message = f"algorithm '{job.algorithm}' adds up no losses of columns, so priorities cannot act on it"
             problems.append(Problem("no-priorities", message, hint="leave them out, or choose another algorithm"))
         if parameters.get("class_column") not in (None, job.class_column):
@@ -73,6 +73,21 @@ def _algorithm(job: Job, problems: list[Problem]) -> Algorithm | None:
     except InputError as error:
         problems.extend(error.problems)
         return None
+
+
+def _with_settings(job: Job, known: Collection[str], problems: list[Problem]) -> dict[str, Any]:
+    """The parameters of the algorithm with its effort and objective, which have settings of their own."""
+    parameters = dict(job.parameters)
+    for name, value in (("effort", job.effort), ("objective", job.objective)):
+        if value is not None and name in known:
+            if parameters.get(name) not in (None, value):
+                message = f"two different values of '{name}' are given, one of them among the parameters"
+                problems.append(Problem("given-twice", message, hint="leave out one of them"))
+            parameters[name] = value
+        elif value is not None:
+            message = f"algorithm '{job.algorithm}' has no {name} to set"
+            problems.append(Problem("unknown-parameter", message, hint="'shoal' has"))
+    return parameters
 
 
 def _requirement(job: Job, given: tuple[Model, ...], problems: list[Problem]) -> Requirement | None:

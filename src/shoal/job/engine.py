@@ -56,44 +56,52 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
     problems = []
     if algorithm is not None and not algorithm.takes_rows and not can.any_algorithm:
         message = f"{engine} needs an algorithm that takes counted rows, and '{job.algorithm}' needs every record"
-        problems.append(Problem("cannot-stream", message, hint="use the algorithm 'shoal', or the engine 'local'"))
+        problems.append(_cannot(message, hint="use the algorithm 'shoal', or the engine 'local'"))
     if job.report is not None and not can.report:
         message = f"{engine} writes no report: attacks and statistics need the whole table"
-        problems.append(Problem("cannot-stream", message, hint="leave it out, and evaluate a sample of the release"))
-    if job.prices is not None:
-        message = f"{engine} writes no prices: there is one for every record"
-        problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
-    if job.caps() or job.recoding in SCHEMES or job.suppressed == "drop":
-        message = f"{engine} knows no highest levels, recodings that are the same everywhere, or dropped records"
-        problems.append(Problem("cannot-stream", message, hint="leave them out, or use the engine 'local'"))
-    if job.date_formats:
-        message = f"{engine} reads dates in the usual form only"
-        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
-    if job.csv.decimal_comma:
-        message = (
-            f"{engine} reads a table piece by piece, and cannot tell which columns are numbers with a decimal comma"
-        )
-        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
-    if job.key is not None:
-        message = f"{engine} writes no key: there is a line for every record"
-        problems.append(Problem("cannot-stream", message, hint="leave it out, or use the engine 'local'"))
-    if job.earlier or job.series is not None:
-        message = f"{engine} cannot look for people in earlier releases"
-        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
-    if can.into_folder:
-        problems += _folder_problems(job, engine)
-    elif job.output is None:
-        problems.append(Problem("cannot-stream", f"{engine} needs a file to write to", hint="name an output"))
-    elif isinstance(job.output, Path) and _format(job.output) not in _STREAMED:
-        message = f"{engine} writes CSV, Parquet and tables of databases"
-        problems.append(Problem("cannot-stream", message, hint="name such an output"))
+        problems.append(_cannot(message, hint="leave it out, and evaluate a sample of the release"))
+    problems += [_cannot(f"{engine} {reason}", hint) for asked, reason, hint in _needing_every_record(job) if asked]
+    problems += _folder_problems(job, engine) if can.into_folder else _file_problems(job, engine)
     if isinstance(job.input, Path) and not job.input.is_dir() and _format(job.input) not in _STREAMED:
         message = f"{engine} reads CSV and Parquet" + ("" if can.into_folder else ", and tables of databases")
-        problems.append(Problem("cannot-stream", message, hint="use the engine 'local'"))
+        problems.append(_cannot(message, _LOCAL))
     if isinstance(job.input, SqlAddress) and can.into_folder:
         message = f"{engine} reads no tables of databases"
-        problems.append(Problem("cannot-stream", message, hint="give a DataFrame of Spark that reads from there"))
+        problems.append(_cannot(message, hint="give a DataFrame of Spark that reads from there"))
     return problems
+
+
+def _file_problems(job: Job, engine: str) -> list[Problem]:
+    if job.output is None:
+        return [_cannot(f"{engine} needs a file to write to", hint="name an output")]
+    if isinstance(job.output, Path) and _format(job.output) not in _STREAMED:
+        return [_cannot(f"{engine} writes CSV, Parquet and tables of databases", hint="name such an output")]
+    return []
+
+
+_LOCAL = "use the engine 'local'"
+
+
+def _cannot(message: str, hint: str) -> Problem:
+    return Problem("cannot-stream", message, hint=hint)
+
+
+def _needing_every_record(job: Job) -> list[tuple[bool, str, str]]:
+    """Settings that take the whole table in memory: whether each was asked for, what to say, and what to do."""
+    everywhere = bool(job.caps()) or job.recoding in SCHEMES or job.suppressed == "drop"
+    commas = "reads a table piece by piece, and cannot tell which columns are numbers with a decimal comma"
+    return [
+        (job.prices is not None, "writes no prices: there is one for every record", f"leave them out, or {_LOCAL}"),
+        (
+            everywhere,
+            "knows no highest levels, recodings that are the same everywhere, or dropped records",
+            f"leave them out, or {_LOCAL}",
+        ),
+        (bool(job.date_formats), "reads dates in the usual form only", _LOCAL),
+        (bool(job.csv.decimal_comma), commas, _LOCAL),
+        (job.key is not None, "writes no key: there is a line for every record", f"leave it out, or {_LOCAL}"),
+        (bool(job.earlier) or job.series is not None, "cannot look for people in earlier releases", _LOCAL),
+    ]
 
 
 def _folder_problems(job: Job, engine: str) -> list[Problem]:

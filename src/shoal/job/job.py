@@ -141,8 +141,6 @@ class Job(BaseModel):
     @classmethod
     def load(cls, path: str | Path) -> Job:
         """Read a job from a YAML or JSON file."""
-        import yaml
-
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -151,17 +149,7 @@ class Job(BaseModel):
         except (OSError, UnicodeDecodeError) as error:
             reason = type(error).__name__
             raise InputError(Problem("unreadable-job", f"the job file '{path}' cannot be read ({reason})")) from None
-        try:
-            content = json.loads(text) if path.suffix == ".json" else yaml.load(text, _yaml_loader())
-        except RecursionError:
-            message = f"the job file '{path}' is nested too deeply"
-            raise InputError(Problem("unreadable-job", message, hint="put large hierarchies into files")) from None
-        except (yaml.YAMLError, ValueError) as error:  # also a number with more digits than Python reads
-            line = getattr(getattr(error, "problem_mark", None), "line", getattr(error, "lineno", 0) - 1) + 1
-            raise InputError(Problem("unreadable-job", f"the job file is not well formed (line {line})")) from None
-        if not isinstance(content, dict):
-            hint = "write one setting per line, such as 'k: 10'"
-            raise InputError(Problem("unreadable-job", "the job file holds no settings", hint=hint))
+        content = _settings_of(text, path)
         return cls.make(**{str(name): value for name, value in content.items()})._relative_to(path.parent)
 
     def save(self, path: str | Path) -> None:
@@ -290,6 +278,24 @@ class Job(BaseModel):
                 for column, spec in self.hierarchies.items()
             }
         return self.model_copy(update=changes)
+
+
+def _settings_of(text: str, path: Path) -> dict[Any, Any]:
+    """What the text of a job file says, or what is wrong with it."""
+    import yaml
+
+    try:
+        content = json.loads(text) if path.suffix == ".json" else yaml.load(text, _yaml_loader())
+    except RecursionError:
+        message = f"the job file '{path}' is nested too deeply"
+        raise InputError(Problem("unreadable-job", message, hint="put large hierarchies into files")) from None
+    except (yaml.YAMLError, ValueError) as error:  # also a number with more digits than Python reads
+        line = getattr(getattr(error, "problem_mark", None), "line", getattr(error, "lineno", 0) - 1) + 1
+        raise InputError(Problem("unreadable-job", f"the job file is not well formed (line {line})")) from None
+    if not isinstance(content, dict):
+        hint = "write one setting per line, such as 'k: 10'"
+        raise InputError(Problem("unreadable-job", "the job file holds no settings", hint=hint))
+    return content
 
 
 def _yaml_loader() -> Any:

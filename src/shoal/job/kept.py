@@ -44,6 +44,9 @@ class Finding:
     message: str
 
 
+_NOT_READABLE = Finding("not-readable", "its values have no text, so nobody can tell what they give away")
+
+
 def unnamed_columns(job: Job, columns: Sequence[str], looked_at: Sequence[str]) -> list[str]:
     """The columns of a table that nobody has given a role."""
     named = {*job.quasi, *job.sensitive, *job.identifiers, *job.keep, job.class_column, job.person, *looked_at}
@@ -58,16 +61,20 @@ def role_problems(job: Job, columns: Sequence[str], looked_at: Sequence[str]) ->
         problems.append(Problem("keep-or-drop", message, hint="leave out --keep-rest or --drop-rest"))
     unnamed = unnamed_columns(job, columns, looked_at)
     if unnamed and not job.keep_rest and not job.drop_rest:
-        listed = ", ".join(f"'{name}'" for name in unnamed)
-        message = f"nobody said what is to be done with {listed}: kept columns are published as they are"
-        names = ",".join(f'"{name}"' if "," in name else name for name in unnamed)
-        hint = f"--keep {names} (or --keep-rest), --drop-rest, or name them with --identifiers, --sensitive or --quasi"
-        problems.append(Problem("unnamed-columns", message, hint=hint))
+        problems.append(_name_them(unnamed))
     changed = {*job.quasi, *job.identifiers, job.person, *(unnamed if job.drop_rest else ())}
     for name in dict.fromkeys(job.allow):
         if name in columns and name in changed:
             problems.append(Problem("not-kept", "it is allowed, but it is not published as it is", name))
     return problems
+
+
+def _name_them(unnamed: Sequence[str]) -> Problem:
+    listed = ", ".join(f"'{name}'" for name in unnamed)
+    message = f"nobody said what is to be done with {listed}: kept columns are published as they are"
+    names = ",".join(f'"{name}"' if "," in name else name for name in unnamed)
+    hint = f"--keep {names} (or --keep-rest), --drop-rest, or name them with --identifiers, --sensitive or --quasi"
+    return Problem("unnamed-columns", message, hint=hint)
 
 
 def find_telling(
@@ -84,23 +91,28 @@ def find_telling(
     kept columns in the whole table, where the frame is only a sample of it.
     """
     looked_at = _rows_to_look_at(frame.height)
-    others = {name: _taken(column.codes, looked_at) for name, column in quasi.items()}
+    others = {name: (frame[name], _chosen(column.codes, looked_at)) for name, column in quasi.items()}
     readable = [name for name in kept if has_text(frame.schema[name])]
-    found: dict[str, list[Finding]] = {}
-    for name in kept:
-        if name not in readable:
-            found[name] = [Finding("not-readable", "its values have no text, so nobody can tell what they give away")]
+    found = {name: [_NOT_READABLE] for name in kept if name not in readable}
     for name, coded in code_columns(frame, readable).items():
         findings = _alone(sizes[name] if sizes is not None else value_sizes(coded, missing), k)
-        codes = _taken(coded.codes, looked_at)
-        for other, other_codes in others.items():
-            if _same_cells(frame[name], frame[other], looked_at) >= EQUAL and other_codes.max() > 0:
-                findings.append(Finding("same-as-quasi", f"it is the quasi-identifier '{other}' once more"))
-            elif _strength(codes, other_codes) >= DECIDED:
-                findings.append(Finding("decides-quasi", f"its value decides the quasi-identifier '{other}'"))
+        findings += _about_quasi(frame[name], _chosen(coded.codes, looked_at), others, looked_at)
         if findings:
             found[name] = findings
     return found
+
+
+def _about_quasi(
+    kept: pl.Series, codes: Counts, others: Mapping[str, tuple[pl.Series, Counts]], looked_at: Counts | None
+) -> list[Finding]:
+    """Which quasi-identifiers a kept column tells, letter by letter or by its own values."""
+    findings = []
+    for other, (column, other_codes) in others.items():
+        if _same_cells(kept, column, looked_at) >= EQUAL and other_codes.max() > 0:
+            findings.append(Finding("same-as-quasi", f"it is the quasi-identifier '{other}' once more"))
+        elif _strength(codes, other_codes) >= DECIDED:
+            findings.append(Finding("decides-quasi", f"its value decides the quasi-identifier '{other}'"))
+    return findings
 
 
 def telling_problems(found: Mapping[str, Sequence[Finding]], allowed: Sequence[str]) -> list[Problem]:
@@ -146,15 +158,17 @@ def _strength(codes: Counts, other: Counts) -> float:
     pairs = pl.DataFrame({"kept": codes, "other": other}).group_by("kept", "other").len("both")
     pairs = pairs.with_columns(pl.col("both").sum().over("kept").alias("size")).filter(pl.col("size") > 1)
     both, size = (pairs[name].to_numpy().astype(np.float64) for name in ("both", "size"))
-    totals = np.bincount(other).astype(np.float64)
-    records = float(codes.shape[0])
-    if both.sum() == 0 or records < 2:
-        return 0.0
-    by_chance = float((totals * (totals - 1)).sum() / (records * (records - 1)))
-    if by_chance >= 1.0:
+    by_chance = _chance_of_equals(np.bincount(other).astype(np.float64))
+    if both.sum() == 0 or by_chance >= 1.0:
         return 0.0
     together = float((both * (both - 1) / (size - 1)).sum() / both.sum())
     return (together - by_chance) / (1.0 - by_chance)
+
+
+def _chance_of_equals(counts: NDArray[np.float64]) -> float:
+    """The chance that two different records have the same value; 1 where there are no two records."""
+    records = float(counts.sum())
+    return float((counts * (counts - 1)).sum() / (records * (records - 1))) if records >= 2 else 1.0
 
 
 def _same_cells(kept: pl.Series, quasi: pl.Series, looked_at: Counts | None) -> float:
@@ -170,5 +184,5 @@ def _rows_to_look_at(records: int) -> Counts | None:
     return np.linspace(0, records - 1, LOOKED_AT).astype(np.int64)
 
 
-def _taken(codes: NDArray[np.int32], looked_at: Counts | None) -> Counts:
+def _chosen(codes: NDArray[np.int32], looked_at: Counts | None) -> Counts:
     return (codes if looked_at is None else codes[looked_at]).astype(np.int64)

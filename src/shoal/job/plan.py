@@ -168,25 +168,31 @@ def make_plan(
     roles = _roles(job, frame.columns, looked_at, described)
     counted = kept_facts is not None  # the values of columns that nobody looks at are not known then
     coded = dict(known or {}) if counted else _as_numbers(frame, roles, looked_at | set(described), known or {})
-    weights = job.weights()
-    columns = [
-        _plan_column(job, name, roles[name], coded.get(name), specs, weights, problems)
-        for name in [*job.quasi, *(name for name in frame.columns if name not in job.quasi)]
-    ]
-    problems += _misused_recodings(job, columns, specs)
-    problems += _broken_caps(columns)
+    columns = _plan_columns(job, roles, coded, specs, problems)
     scheme = job.recoding if job.recoding in SCHEMES else "local"
-    plan = Plan(tuple(columns), job.missing, weights, coded, scheme, job.class_column)
+    plan = Plan(columns, job.missing, job.weights(), coded, scheme, job.class_column)
     if requirement is not None:
-        telling = _telling(plan, frame, requirement.k, kept_facts)
-        problems += telling_problems(telling, job.allow)
-        problems += taken_for_categories(job, plan.columns, coded)
-        plan = replace(plan, telling=telling, notes=doubtful(job, plan.columns, coded))
-    if requirement is not None and any(isinstance(model, KMap) for model in requirement.models):
-        problems += _not_for_k_map(plan)
+        plan = _looked_over(plan, job, frame, requirement, kept_facts, problems)
     if problems:
         raise InputError(problems)
     return plan
+
+
+def _looked_over(
+    plan: Plan,
+    job: Job,
+    frame: pl.DataFrame,
+    requirement: Requirement,
+    kept_facts: KeptFacts | None,
+    problems: list[Problem],
+) -> Plan:
+    """The plan with what looks like a mistake, for a release that is to be made by it."""
+    telling = _telling(plan, frame, requirement.k, kept_facts)
+    problems += telling_problems(telling, job.allow)
+    problems += taken_for_categories(job, plan.columns, plan.coded)
+    if any(isinstance(model, KMap) for model in requirement.models):
+        problems += _not_for_k_map(plan)
+    return replace(plan, telling=telling, notes=doubtful(job, plan.columns, plan.coded))
 
 
 def _telling(plan: Plan, frame: pl.DataFrame, k: int, facts: KeptFacts | None) -> Mapping[str, Sequence[Finding]]:
@@ -208,41 +214,49 @@ def _as_numbers(
     return {**known, **code_columns(frame, (name for name in wanted if name not in known))}
 
 
+def _plan_columns(
+    job: Job,
+    roles: Mapping[str, Role],
+    coded: Mapping[str, CodedColumn],
+    specs: Mapping[str, object],
+    problems: list[Problem],
+) -> tuple[ColumnPlan, ...]:
+    """Quasi-identifiers first, in the order of the job, then the others in that of the table."""
+    order = [*job.quasi, *(name for name in roles if name not in job.quasi)]
+    columns = [_plan_column(job, name, roles[name], coded.get(name), specs, problems) for name in order]
+    problems += _misused_recodings(job, columns, specs)
+    problems += _broken_caps(columns)
+    return tuple(columns)
+
+
 def _plan_column(
     job: Job,
     name: str,
     role: Role,
     coded: CodedColumn | None,
     specs: Mapping[str, object],
-    weights: Mapping[str, float],
     problems: list[Problem],
 ) -> ColumnPlan:
     """Scale and hierarchy are decided for the columns whose values matter."""
     hierarchy, scale, rounding = None, Scale.CATEGORY, None
     if coded is not None:
-        values = coded.values
-        scale = _scale(job, values, problems)
+        scale = _scale(job, coded.values, problems)
         if name in specs:
-            present = values.filter(~is_missing(values, job.missing)).sort().cast(pl.String)
-            try:
-                hierarchy = make_hierarchy(
-                    specs[name], present.to_list(), name, None, new_below_root=job.new_values == "root"
-                )
-            except InputError as error:
-                problems.extend(error.problems)
+            hierarchy = _hierarchy(job, name, specs[name], coded.values, problems)
         if role is Role.QUASI_IDENTIFYING:
             rounding = plan_rounding(job, name, coded, scale, name in specs, problems)
-    return ColumnPlan(
-        name,
-        role,
-        scale,
-        job.orders.get(name),
-        hierarchy,
-        job.column_recoding(name),
-        weights.get(name, 1.0),
-        job.caps().get(name),
-        rounding,
-    )
+    order, recoding, weight = job.orders.get(name), job.column_recoding(name), job.weights().get(name, 1.0)
+    return ColumnPlan(name, role, scale, order, hierarchy, recoding, weight, job.caps().get(name), rounding)
+
+
+def _hierarchy(job: Job, name: str, spec: object, values: pl.Series, problems: list[Problem]) -> Hierarchy | None:
+    """The hierarchy of a column over the values that are there."""
+    present = values.filter(~is_missing(values, job.missing)).sort().cast(pl.String)
+    try:
+        return make_hierarchy(spec, present.to_list(), name, None, new_below_root=job.new_values == "root")
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
 
 
 def _misused_recodings(job: Job, columns: list[ColumnPlan], specs: Mapping[str, object]) -> list[Problem]:

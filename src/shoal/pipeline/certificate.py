@@ -10,15 +10,22 @@ import hashlib
 import json
 import platform
 import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import shoal
 from shoal.errors import InputError, Problem
 from shoal.job.job import Job
 from shoal.pipeline.signature import sign
 from shoal.tables.content_hash import frame_hash as frame_hash
+
+if TYPE_CHECKING:
+    from shoal.job.plan import Plan
+    from shoal.models.base import Requirement
+    from shoal.released.domain import Domain
 
 FORMAT = 1
 _SEALS = ("self_hash", "signature")
@@ -49,65 +56,83 @@ def versions() -> dict[str, str]:
     return {"shoal": shoal.__version__, "python": platform.python_version(), **{name: version(name) for name in names}}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a run found out about its release, and how it was written.
+
+    `alone_with_kept` counts the records that stand alone for whoever knows the kept columns too. `row_order` is how
+    the rows of the file are sorted, `csv` how a text file is written, so that nobody has to find it out again.
+    `files` are those of a release in a folder, with their hashes. `together` names the earlier releases by their
+    hashes, with what was found with them.
+    """
+
+    hashes: dict[str, str]
+    records: dict[str, int]
+    verification: dict[str, Any]
+    missing_cells: dict[str, int]
+    loss: dict[str, Any]
+    alone_with_kept: int
+    row_order: str
+    class_based: bool
+    notes: list[str]
+    csv: dict[str, Any]
+    database: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    together: dict[str, Any] = field(default_factory=dict)
+
+
 def make_certificate(
-    *,
-    job: Job,
-    columns: dict[str, dict[str, Any]],
-    kept: dict[str, list[str]],
-    alone_with_kept: int,
-    row_order: str,
-    models: list[str],
-    hierarchies: dict[str, dict[str, Any]],
-    hashes: dict[str, str],
-    records: dict[str, int],
-    verification: dict[str, Any],
-    missing_cells: dict[str, int],
-    loss: dict[str, Any],
-    class_based: bool,
-    notes: list[str],
-    csv: dict[str, Any],
-    database: dict[str, str],
-    files: dict[str, str] | None = None,
-    together: dict[str, Any] | None = None,
+    job: Job, plan: Plan, requirement: Requirement, domains: Mapping[str, Domain], facts: Facts
 ) -> dict[str, Any]:
     """All that a reader needs to trust a release, and to check it again.
 
-    `columns` are the quasi-identifiers as they were planned, `kept` the columns that are published as they are, with
-    what spoke against each, and `alone_with_kept` the records that stand alone for whoever knows these too.
-    `row_order` is how the rows of the file are sorted, `csv` how a text file is written, so that nobody has to find it
-    out again. `files` are those of a release in a folder, with their hashes. `together` names the earlier releases by
-    their hashes, with what was found with them.
+    It tells the quasi-identifiers as they were planned, and the columns that are published as they are, with what spoke
+    against each.
     """
-    public = job.public()
-    public["hierarchies"] = hierarchies
-    public["models"] = models
+    columns, specs = plan.public(domains), [model.public_spec() for model in requirement.models]
+    public = {**job.public(), "hierarchies": _described_trees(plan, requirement), "models": specs}
     certificate = {
         "certificate": FORMAT,
         "versions": versions(),
         "job": public,
         "seed": job.seed,
-        "hashes": {**hashes, "job": job_hash(public)},
+        "hashes": {**facts.hashes, "job": job_hash(public)},
         "quasi": list(columns),
         "columns": columns,
-        "kept": kept,
-        "alone_with_kept": alone_with_kept,
-        "row_order": row_order,
-        "models": models,
-        "records": records,
-        "classes": verification["classes"],
-        "smallest_class": verification["smallest_class"],
-        "passed": verification["passed"],
-        "checks": verification["checks"],
-        "missing": {"rule": MISSING_RULE, "cells": missing_cells},
-        "loss": loss,
-        "class_based": class_based,
-        "csv": csv,
-        **({"database": database} if database else {}),
-        **({"files": files} if files else {}),
-        "notes": notes if class_based else [NOT_BY_CLASSES, *notes],
-        **({"together": together} if together else {}),
+        "kept": {name: [one.message for one in plan.telling.get(name, ())] for name in plan.kept},
+        "alone_with_kept": facts.alone_with_kept,
+        "row_order": facts.row_order,
+        "models": specs,
+        **_found(facts),
     }
     return sealed(certificate | for_whom(job.public_certificate is not None), job.sign)
+
+
+def _found(facts: Facts) -> dict[str, Any]:
+    """What was counted and checked, and where the release stands."""
+    verdict = facts.verification
+    return {
+        "records": facts.records,
+        **{name: verdict[name] for name in ("classes", "smallest_class", "passed", "checks")},
+        "missing": {"rule": MISSING_RULE, "cells": facts.missing_cells},
+        "loss": facts.loss,
+        "class_based": facts.class_based,
+        "csv": facts.csv,
+        **({"database": facts.database} if facts.database else {}),
+        **({"files": facts.files} if facts.files else {}),
+        "notes": facts.notes if facts.class_based else [NOT_BY_CLASSES, *facts.notes],
+        **({"together": facts.together} if facts.together else {}),
+    }
+
+
+def _described_trees(plan: Plan, requirement: Requirement) -> dict[str, dict[str, Any]]:
+    """The hierarchies of quasi-identifiers and of what models look at."""
+    matter = {column.name for column in plan.quasi} | set(requirement.columns())
+    return {
+        name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
+        for name, tree in plan.hierarchies.items()
+        if name in matter
+    }
 
 
 def for_whom(has_public: bool) -> dict[str, Any]:

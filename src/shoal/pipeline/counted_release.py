@@ -18,12 +18,12 @@ from shoal.job.job import Job
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores, score
 from shoal.models.base import Requirement
-from shoal.pipeline.certificate import make_certificate
+from shoal.pipeline.certificate import Facts, make_certificate
 from shoal.pipeline.judge import accept
 from shoal.pipeline.public_certificate import certificate_texts
 from shoal.pipeline.publish import places_of, private_files
 from shoal.pipeline.result import Result
-from shoal.pipeline.summarize import csv_form, described_trees, sum_up_losses, told_notes
+from shoal.pipeline.summarize import csv_form, sum_up_losses, told_notes
 from shoal.progress import Watch
 from shoal.recode.deals import Deals
 from shoal.recode.plan import ReleasePlan
@@ -173,25 +173,21 @@ def _result(
     place = job.output if isinstance(job.output, Path) else None
     losses = sum_up_losses(scores, deals.clustering.lower_bound, plan)
     records = prepared.counted.records
-    certificate = make_certificate(
-        job=job,
-        columns=plan.public(domains),
-        kept={name: [one.message for one in plan.telling.get(name, ())] for name in plan.kept},
-        alone_with_kept=written.alone,
-        row_order=job.order,
-        models=[model.public_spec() for model in prepared.requirement.models],
-        hierarchies=described_trees(plan, prepared.requirement),
+    facts = Facts(
         hashes={"input": prepared.engine.sha256, "release": written.sha256},
         records={"input": records, "released": records, "suppressed": verification.suppressed_records},
         verification=verification.as_dict(),
         missing_cells=dict(prepared.encoded.codebook.missing_cells),
         loss=losses.summary,
+        alone_with_kept=written.alone,
+        row_order=job.order,
         class_based=prepared.algorithm.class_based,
         notes=told_notes(deals.clustering, job.order, own.notes if own is not None else (), plan),
         csv=csv_form(prepared.engine.like, place if not written.files else None),
         database=dict(own.database) if own is not None else {},
         files=dict(written.files),
     )
+    certificate = make_certificate(job, plan, prepared.requirement, domains, facts)
     return Result(
         release=job.output,
         groups=np.zeros(0, dtype=np.int32),

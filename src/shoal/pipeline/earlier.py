@@ -12,6 +12,7 @@ import polars as pl
 from shoal.errors import InputError, Problem
 from shoal.job.job import Job
 from shoal.pipeline.certificate import frame_hash
+from shoal.pipeline.evaluate_together import original_without_release
 from shoal.pipeline.next_release import Earlier, Keeping
 from shoal.pipeline.purpose import Purpose
 from shoal.pipeline.result import Result
@@ -40,17 +41,7 @@ class Before:
 def look_before(job: Job) -> Before:
     """Read the earlier releases that a job names."""
     problems: list[Problem] = []
-    entries: list[Entry] = []
-    if job.series is not None:
-        if not isinstance(job.output, Path):
-            problems.append(Problem("no-output", "a series needs releases in files", hint="-o release.csv"))
-        inputs = [path for path in (job.input, job.earlier_original) if isinstance(path, Path)]
-        problems += check_outputs([job.series, *job.outputs()], inputs)
-        try:
-            entries = load_series(job.series)
-            problems += check_in_series(entries, job.earlier)
-        except InputError as error:
-            problems += error.problems
+    entries = _entries(job, problems)
     files = [entry.file for entry in entries] if job.series is not None else list(job.earlier)
     if isinstance(job.output, Path) and any(_same(job.output, file) for file in files):
         message = "the output would take the place of an earlier release"
@@ -58,12 +49,28 @@ def look_before(job: Job) -> Before:
     certificates = [entry.certificate for entry in entries] or [{} for _ in files]
     read = [_earlier(file, told, problems) for file, told in zip(files, certificates, strict=True)]
     original = _original(job, entries, problems)
-    if job.earlier_original is not None and not files:
-        problems.append(Problem("no-earlier-release", "an earlier table is given, but no release of it", hint="--with"))
+    problems += original_without_release(job.earlier_original, files)
     if problems or not read:
         return Before(tuple(entries), None, tuple(problems))
     made = _strategy(job.strategy)([one for one in read if one is not None], original)
     return Before(tuple(entries), made)
+
+
+def _entries(job: Job, problems: list[Problem]) -> list[Entry]:
+    """What a series file holds, if the job names one."""
+    if job.series is None:
+        return []
+    if not isinstance(job.output, Path):
+        problems.append(Problem("no-output", "a series needs releases in files", hint="-o release.csv"))
+    inputs = [path for path in (job.input, job.earlier_original) if isinstance(path, Path)]
+    problems += check_outputs([job.series, *job.outputs()], inputs)
+    try:
+        entries = load_series(job.series)
+    except InputError as error:
+        problems += error.problems
+        return []
+    problems += check_in_series(entries, job.earlier)
+    return entries
 
 
 def after(earlier: Sequence[Any], original: Any, strategy: str) -> Keeping:

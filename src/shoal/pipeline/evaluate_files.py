@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import polars as pl
 from shoal.errors import InputError, Problem
 from shoal.evaluation.attacks.second_opinion import python_problems
 from shoal.evaluation.evaluate import Evaluation, evaluate_release, find_attributes
-from shoal.evaluation.options import EvaluationOptions
+from shoal.evaluation.options import NO_TABLES, AttackerTables, EvaluationOptions
+from shoal.evaluation.risk.release_risk import EVERY_RECORD, Persons
 from shoal.evaluation.usefulness.clustering.comparison import compare_release
 from shoal.job.certified import certified_job, other_hierarchies
 from shoal.job.job import Job
@@ -29,94 +31,147 @@ from shoal.tables.formats.files import read_table, sha256_of_file
 from shoal.tables.row_order import is_published_order
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluatedFiles:
+    """A release and its original, and what there is besides them.
+
+    `certificate` and `key`, the private file that tells its rows in the order of the original, are of the release.
+    For the other tables see `AttackerTables`. `before` are releases published earlier.
+    """
+
+    original: Path
+    release: Path
+    certificate: Mapping[str, Any] = field(default_factory=dict)
+    key: Path | None = None
+    population: Path | None = None
+    external: Path | None = None
+    control: Path | None = None
+    anonymeter: Path | None = None
+    before: EarlierFiles = field(default_factory=EarlierFiles)
+
+
 def evaluate_files(
-    original: Path,
-    release: Path,
+    files: EvaluatedFiles,
     *,
     job: Job,
     options: EvaluationOptions,
-    certificate: Mapping[str, Any] | None = None,
-    population: Path | None = None,
-    external: Path | None = None,
-    control: Path | None = None,
-    anonymeter: Path | None = None,
     clusters: int | None = None,
-    key: Path | None = None,
-    before: EarlierFiles | None = None,
     earlier: Sequence[Problem] = (),
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """Evaluate a released file as the job says: quasi-identifiers, scales, orders, hierarchies, priorities, missing.
 
     What the job does not say, the certificate of the release tells; without both, every common column that differs is
-    a quasi-identifier, and scales are found out.
-
-    `key` is the private key of the release, which tells its rows in the order of the original. Without it, and unless
-    the options say, it is found out whether the rows belong together.
+    a quasi-identifier, and scales are found out. Without the key, and unless the options say, it is found out whether
+    the rows belong together.
 
     With `clusters`, both tables are clustered on their common columns and the two clusterings compared, record by
-    record; that is left out if the rows do not belong together. With releases published `before` it is measured what
-    all of them give away together.
+    record; that is left out if the rows do not belong together. With earlier releases it is measured what all of them
+    give away together.
     """
-    problems = [*earlier, *(python_problems(anonymeter) if anonymeter is not None else [])]
-    problems += _setting_problems(job.quasi, options, clusters)
-    certificate = certificate or {}
-    places = {"original": original, "population": population, "external": external, "control": control}
-    frames = _read_all(places, release, job, certificate, problems)
-    with_before = EarlierFrames.read(before or EarlierFiles(), job.csv_options(), problems)
-    first, second = frames["original"], frames["release"]
-    if second is not None:
-        second = _with_key(second, key, problems)
-    if first is not None and second is not None:
-        job = _with_quasi(job, certificate, first, second, options.same_order, problems)
-    plan = _plan(job, certificate, first, problems) if first is not None else None
-    problems += with_before.problems(job.quasi)
-    if problems or first is None or second is None:
+    problems = [*earlier, *_setting_problems(job.quasi, options, clusters)]
+    read = _ReadFiles.of(files, job, problems)
+    case = _as_planned(read.original, read.release, job, files.certificate, options.same_order, problems)
+    problems += read.before.problems(case.quasi if case is not None else job.quasi)
+    if problems or case is None:
         raise InputError(problems)
-    domains = plan.domains(first) if plan is not None else {}
-    options = _with_order(options, first, second, job.quasi, domains, certificate if key is None else {})
-    evaluation = evaluate_release(
-        first,
-        second,
-        job.quasi,
-        options if plan is None else replace(options, weights=plan.weights),
-        domains=domains,
-        population=frames["population"],
-        external=frames["external"],
-        control=frames["control"],
-        anonymeter=anonymeter,
-        progress=progress,
-    )
-    together = with_before.measure(first, second, job.quasi, domains, options)
-    evaluation = replace(_told(evaluation, options), together=together)
-    if clusters is None:
-        return evaluation
-    if options.same_order:
-        return replace(evaluation, clusters=_clusters(first, second, plan, clusters, options.seed))
-    return replace(evaluation, clusters={"skipped": "the rows of release and original do not belong together"})
+    options = case.with_order(options, files.certificate if files.key is None else {})
+    evaluation = case.evaluated(options, read.tables, progress)
+    together = read.before.measure(case.original, case.release, case.quasi, case.domains, options)
+    compared = _clusters(case, clusters, options) if clusters is not None else None
+    return replace(evaluation, together=together, clusters=compared)
 
 
-def _read_all(
-    places: Mapping[str, Path | None],
-    release: Path,
+@dataclass(frozen=True, eq=False)
+class _ReadFiles:
+    """The tables, those of the attacker and the original in the form of the job; None for what cannot be read."""
+
+    original: pl.DataFrame | None
+    release: pl.DataFrame | None
+    tables: AttackerTables
+    before: EarlierFrames
+
+    @classmethod
+    def of(cls, files: EvaluatedFiles, job: Job, problems: list[Problem]) -> _ReadFiles:
+        csv = job.csv_options()
+        if files.anonymeter is not None:
+            problems += python_problems(files.anonymeter)
+
+        def read(path: Path | None) -> pl.DataFrame | None:
+            return None if path is None else _tried(lambda: as_stated(read_table(path, csv).frame, job), problems)
+
+        original, population, external, control = map(
+            read, (files.original, files.population, files.external, files.control)
+        )
+        form = _release_form(csv, files.certificate)
+        release = _tried(lambda: read_table(files.release, form).frame, problems)
+        before = EarlierFrames.read(files.before, csv, problems)
+        if release is not None:
+            release = _with_key(release, files.key, problems)
+        return cls(original, release, AttackerTables(population, external, control, files.anonymeter), before)
+
+
+def _tried(read: Callable[[], pl.DataFrame], problems: list[Problem]) -> pl.DataFrame | None:
+    try:
+        return read()
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """Both tables with what was decided about their columns."""
+
+    original: pl.DataFrame
+    release: pl.DataFrame
+    quasi: tuple[str, ...]
+    plan: Plan | None  # None: the original lacks a column, which is told by the evaluation
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        return self.plan.domains(self.original) if self.plan is not None else {}
+
+    def with_order(self, options: EvaluationOptions, certificate: Mapping[str, Any]) -> EvaluationOptions:
+        """The options with the answer to whether the rows belong together."""
+        same = options.same_order
+        if same is None:
+            same = rows_belong_together(self.original, self.release, self.quasi, self.domains, certificate)
+        return replace(options, same_order=same and self.original.height == self.release.height)
+
+    def evaluated(
+        self, options: EvaluationOptions, tables: AttackerTables = NO_TABLES, progress: ProgressCallback = silent
+    ) -> Evaluation:
+        """The evaluation, with a word about what could not be compared."""
+        weighted, persons = options, EVERY_RECORD
+        if self.plan is not None:
+            weighted, persons = replace(options, weights=self.plan.weights), Persons(self.plan.missing)
+        found = evaluate_release(
+            self.original,
+            self.release,
+            self.quasi,
+            weighted,
+            domains=self.domains,
+            tables=tables,
+            persons=persons,
+            progress=progress,
+        )
+        return found if options.same_order else replace(found, notes=(*found.notes, NEEDS_KEY))
+
+
+def _as_planned(
+    original: pl.DataFrame | None,
+    release: pl.DataFrame | None,
     job: Job,
     certificate: Mapping[str, Any],
+    same_order: bool | None,
     problems: list[Problem],
-) -> dict[str, pl.DataFrame | None]:
-    """The release and the tables in the form of the original; None for what is not given or cannot be read."""
-    csv = job.csv_options()
-    frames: dict[str, pl.DataFrame | None] = dict.fromkeys((*places, "release"))
-    for name, path in {**places, "release": release}.items():
-        if path is None:
-            continue
-        try:
-            if name == "release":
-                frames[name] = read_table(path, _release_form(csv, certificate)).frame
-            else:
-                frames[name] = as_stated(read_table(path, csv).frame, job)
-        except InputError as error:
-            problems += error.problems
-    return frames
+) -> _Case | None:
+    """What is compared with what; None if a table could not be read."""
+    if original is not None and release is not None:
+        job = _with_quasi(job, certificate, original, release, same_order, problems)
+    plan = _plan(job, certificate, original, problems) if original is not None else None
+    return _Case(original, release, job.quasi, plan) if original is not None and release is not None else None
 
 
 def evaluate_frames(
@@ -134,18 +189,13 @@ def evaluate_frames(
     with_before = before or EarlierFrames()
     problems = _setting_problems(job.quasi, options, None)
     release = _with_key(release, key, problems)
-    told = certificate or {}
-    job = _with_quasi(job, told, original, release, options.same_order, problems)
-    plan = _plan(job, told, original, problems)
-    problems += with_before.problems(job.quasi)
-    if problems:
+    case = _as_planned(original, release, job, certificate or {}, options.same_order, problems)
+    problems += with_before.problems(case.quasi if case is not None else job.quasi)
+    if problems or case is None:
         raise InputError(problems)
-    domains = plan.domains(original) if plan is not None else {}
-    options = _with_order(options, original, release, job.quasi, domains, {})
-    weighted = options if plan is None else replace(options, weights=plan.weights)
-    found = evaluate_release(original, release, job.quasi, weighted, domains=domains, progress=progress)
-    together = with_before.measure(original, release, job.quasi, domains, options)
-    return replace(_told(found, options), together=together)
+    options = case.with_order(options, {})
+    together = with_before.measure(original, release, case.quasi, case.domains, options)
+    return replace(case.evaluated(options, progress=progress), together=together)
 
 
 def _with_key(release: pl.DataFrame, key: Path | None, problems: list[Problem]) -> pl.DataFrame:
@@ -154,26 +204,6 @@ def _with_key(release: pl.DataFrame, key: Path | None, problems: list[Problem]) 
     except InputError as error:
         problems += error.problems
         return release
-
-
-def _with_order(
-    options: EvaluationOptions,
-    original: pl.DataFrame,
-    release: pl.DataFrame,
-    quasi: Sequence[str],
-    domains: Mapping[str, Domain],
-    certificate: Mapping[str, Any],
-) -> EvaluationOptions:
-    """The options with the answer to whether the rows belong together."""
-    same = options.same_order
-    if same is None:
-        same = rows_belong_together(original, release, quasi, domains, certificate)
-    return replace(options, same_order=same and original.height == release.height)
-
-
-def _told(evaluation: Evaluation, options: EvaluationOptions) -> Evaluation:
-    """The evaluation with a word about what could not be compared."""
-    return evaluation if options.same_order else replace(evaluation, notes=(*evaluation.notes, NEEDS_KEY))
 
 
 def _release_form(csv: CsvOptions, certificate: Mapping[str, Any]) -> CsvOptions:
@@ -206,30 +236,32 @@ def _plan(job: Job, certificate: Mapping[str, Any], original: pl.DataFrame, prob
     """The plan of the quasi-identifiers; None if the original lacks one, which is told by the evaluation."""
     if not job.quasi or any(name not in original.columns for name in job.quasi):
         return None
-    settings = certified_job(job, certificate, original, problems)
-    known = set(job.quasi)
-    of_quasi = {
-        name: {column: value for column, value in getattr(settings, name).items() if column in known}
-        for name in ("scales", "orders", "recodings")
-    }
-    trees = settings.hierarchies
-    if isinstance(trees, dict):
-        trees = {column: spec for column, spec in trees.items() if column in known}
-    wanted = Job(
-        quasi=job.quasi,
-        drop_rest=True,
-        hierarchies=trees,
-        missing=job.missing,
-        priorities=settings.priorities,
-        **of_quasi,
-    )
     try:
-        plan = make_plan(wanted, original)
+        plan = make_plan(_of_quasi(job, certified_job(job, certificate, original, problems)), original)
     except InputError as error:
         problems += error.problems
         return None
     problems += other_hierarchies(plan, certificate)
     return plan
+
+
+def _of_quasi(job: Job, settings: Job) -> Job:
+    """The settings of the quasi-identifiers alone."""
+
+    def chosen(given: Mapping[str, Any]) -> dict[str, Any]:
+        return {column: value for column, value in given.items() if column in job.quasi}
+
+    trees = settings.hierarchies
+    return Job(
+        quasi=job.quasi,
+        drop_rest=True,
+        hierarchies=chosen(trees) if isinstance(trees, dict) else trees,
+        scales=chosen(settings.scales),
+        orders=chosen(settings.orders),
+        recodings=chosen(settings.recodings),
+        missing=job.missing,
+        priorities=settings.priorities,
+    )
 
 
 def _setting_problems(quasi: Sequence[str], options: EvaluationOptions, clusters: int | None) -> list[Problem]:
@@ -247,19 +279,17 @@ def _setting_problems(quasi: Sequence[str], options: EvaluationOptions, clusters
     return problems
 
 
-def _clusters(
-    original: pl.DataFrame,
-    release: pl.DataFrame,
-    plan: Plan | None,
-    clusters: int,
-    seed: int,
-) -> dict[str, Any]:
+def _clusters(case: _Case, clusters: int, options: EvaluationOptions) -> dict[str, Any]:
+    """How well a release keeps the clusters of the common columns."""
+    if not options.same_order:
+        return {"skipped": "the rows of release and original do not belong together"}
+    original, release, plan = case.original, case.release, case.plan
     assert plan is not None  # else a column is unknown, which is an error
-    planned = plan.domains(original)
-    others = [name for name in original.columns if name in release.columns and name not in planned]
+    others = [name for name in original.columns if name in release.columns and name not in case.domains]
     found_out = make_domains(original, find_attributes(original, others, plan.missing), {}, plan.missing)
-    domains = {name: {**planned, **found_out}[name] for name in original.columns if name in release.columns}
-    found = compare_release(original, release, domains, clusters=clusters, seed=seed).comparison.as_dict()
+    known = {**case.domains, **found_out}
+    domains = {name: known[name] for name in original.columns if name in release.columns}
+    found = compare_release(original, release, domains, clusters=clusters, seed=options.seed).comparison.as_dict()
     return {**found, "clusters": clusters, "records": original.height}
 
 

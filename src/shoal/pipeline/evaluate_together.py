@@ -36,6 +36,12 @@ class EarlierFiles:
         return cls(tuple(entry.file for entry in entries), original)
 
 
+def original_without_release(original: Path | None, releases: Sequence[Path]) -> list[Problem]:
+    if original is None or releases:
+        return []
+    return [Problem("no-earlier-release", "an earlier table is given, but no release of it", hint="--with")]
+
+
 @dataclass(frozen=True, eq=False)
 class EarlierFrames:
     """The same, read."""
@@ -66,9 +72,7 @@ class EarlierFrames:
                 original = read_table(files.original, csv).frame
             except InputError as error:
                 problems += error.problems
-            if not files.releases:
-                message = "an earlier table is given, but no release of it"
-                problems.append(Problem("no-earlier-release", message, hint="--with"))
+        problems += original_without_release(files.original, files.releases)
         return cls(tuple(frames), original, files.person_key, files.join_key)
 
     def problems(self, quasi: Sequence[str]) -> list[Problem]:

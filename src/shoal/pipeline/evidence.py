@@ -8,7 +8,7 @@ original is looked at. Same folder, same bytes.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,14 +41,20 @@ def find_evidence(folder: Path) -> Evidence:
     if len(certificates) != 1:
         message = f"'{folder}' holds {len(certificates)} certificates, not one"
         raise InputError(Problem("no-certificate", message, hint="name a folder that one run has written"))
-    content = load_certificate(certificates[0])
-    wanted = content["hashes"].get("release")
-    releases = [path for path in files if path != certificates[0] and sha256_of_file(path) == wanted]
-    if not releases:
-        message = "no file of the folder is the release that the certificate speaks of (by its hash)"
-        raise InputError(Problem("no-release", message, hint="was it changed? make the release anew"))
+    (certificate,) = certificates
+    content = load_certificate(certificate)
+    release = _release_of(content, [path for path in files if path != certificate])
     others = tuple(path for path in files if path.suffix in (".yaml", ".yml", ".html"))
-    return Evidence(certificates[0], releases[0], others, content)
+    return Evidence(certificate, release, others, content)
+
+
+def _release_of(certificate: Mapping[str, Any], files: list[Path]) -> Path:
+    wanted = certificate["hashes"].get("release")
+    for path in files:
+        if sha256_of_file(path) == wanted:
+            return path
+    message = "no file of the folder is the release that the certificate speaks of (by its hash)"
+    raise InputError(Problem("no-release", message, hint="was it changed? make the release anew"))
 
 
 def _is_certificate(path: Path) -> bool:
@@ -82,28 +88,27 @@ def evidence_page(evidence: Evidence) -> str:
     certificate = evidence.content
     lines = ["# Evidence about a release", "", "This page answers questions by numbers. It is no legal advice.", ""]
     for chapter in tell_story(certificate):
-        lines += [f"## {chapter.title}", "", *(f"- {sentence}" for sentence in chapter.sentences), ""]
+        lines += _chapter(chapter.title, chapter.sentences)
     lines += ["## Check it again", "", "```sh", "sha256sum -c SHA256SUMS"]
     lines += [f"shoal verify {evidence.release.name} --certificate {evidence.certificate.name}", "```", ""]
     for title, answers in _questions(certificate).items():
-        lines += [f"## {title}", "", *(f"- **{question}** {answer}" for question, answer in answers), ""]
+        lines += _chapter(title, [f"**{question}** {answer}" for question, answer in answers])
     versions = ", ".join(f"{name} {number}" for name, number in certificate.get("versions", {}).items())
-    hashes = certificate["hashes"]
-    lines += ["## Made with", "", versions, "", *(f"- {name}: `{value}`" for name, value in hashes.items()), ""]
-    return "\n".join(lines)
+    hashes = [f"{name}: `{value}`" for name, value in certificate["hashes"].items()]
+    return "\n".join([*lines, "## Made with", "", versions, "", *(f"- {one}" for one in hashes), ""])
+
+
+def _chapter(title: str, points: Iterable[str]) -> list[str]:
+    return [f"## {title}", "", *(f"- {point}" for point in points), ""]
 
 
 def _questions(certificate: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
     """What three frameworks ask, each with the answer that the certificate has, or that it has none."""
-    smallest = certificate.get("smallest_class")
-    risk = f"at most 1/{smallest} = {1 / smallest:.3f}" if smallest else "not told by the certificate"
-    threshold = "below" if smallest and 1 / smallest <= 0.09 + 1e-9 else "above"
+    risk, threshold = _largest_risk(certificate.get("smallest_class"))
     quasi = ", ".join(certificate.get("quasi", ()))
     dropped = ", ".join(certificate.get("job", {}).get("identifiers", ())) or "none were named"
     passed = "yes" if certificate.get("passed") else "NO"
     remains = " ".join(remaining_risks(certificate))
-    loss = certificate.get("loss", {}).get("gcp")
-    lost = f"{loss:.1%} of the detail of the generalized columns (GCP)" if isinstance(loss, int | float) else "not told"
     yours = "not answered by numbers: to be written by whoever publishes"
     return {
         "HIPAA, expert determination (45 CFR 164.514(b)(1))": [
@@ -116,7 +121,7 @@ def _questions(certificate: Mapping[str, Any]) -> dict[str, list[tuple[str, str]
         "European Medicines Agency, policy 0070": [
             ("Is the risk below the threshold of 0.09?", f"{risk}, which is {threshold} it"),
             ("Which quasi-identifiers were considered?", quasi),
-            ("What does the anonymization cost?", lost),
+            ("What does the anonymization cost?", _cost(certificate)),
             ("Can somebody be singled out, linked, inferred?", remains),
         ],
         "ISO/IEC 27559": [
@@ -127,3 +132,17 @@ def _questions(certificate: Mapping[str, Any]) -> dict[str, list[tuple[str, str]
             ("Governance", yours),
         ],
     }
+
+
+def _largest_risk(smallest: int | None) -> tuple[str, str]:
+    """The largest chance of a person to be recognised, and whether it is below the agency's threshold."""
+    if not smallest:
+        return "not told by the certificate", "above"
+    return f"at most 1/{smallest} = {1 / smallest:.3f}", "below" if 1 / smallest <= 0.09 + 1e-9 else "above"
+
+
+def _cost(certificate: Mapping[str, Any]) -> str:
+    loss = certificate.get("loss", {}).get("gcp")
+    if not isinstance(loss, int | float):
+        return "not told"
+    return f"{loss:.1%} of the detail of the generalized columns (GCP)"

@@ -83,7 +83,8 @@ def evaluate_fully(
 ) -> Evaluation:
     """Everything that can be told about a release without training models. `kept` as in `verify`."""
     from shoal.evaluation.evaluate import evaluate_release
-    from shoal.evaluation.options import PARTS, EvaluationOptions
+    from shoal.evaluation.options import PARTS, AttackerTables, EvaluationOptions
+    from shoal.evaluation.risk.release_risk import Persons
 
     job = prepared.job
     options = EvaluationOptions(
@@ -101,8 +102,7 @@ def evaluate_fully(
         job.quasi,
         options,
         domains=domains,
-        missing=prepared.plan.missing,
-        population=prepared.population,
-        kept=kept,
+        tables=AttackerTables(prepared.population),
+        persons=Persons(prepared.plan.missing, kept),
         progress=progress,
     )

@@ -66,29 +66,37 @@ def release_m_invariant(
     `before` is `persons` of the last release; without it this is the first one. People may leave, come, and come
     back; their sensitive values do not change.
     """
-    frame, key = to_polars(table)[0], list(as_names(person_key))
-    _check(frame, list(as_names(quasi)), sensitive, key, m)
-    job = Job.make(
-        quasi=as_names(quasi), sensitive=(sensitive,), drop_rest=True, k=2, hierarchies=hierarchies or {}, seed=seed
-    )
+    frame, quasi, key = to_polars(table)[0], as_names(quasi), list(as_names(person_key))
+    _check(frame, quasi, sensitive, key, m)
+    job = Job.make(quasi=quasi, sensitive=(sensitive,), drop_rest=True, k=2, hierarchies=hierarchies or {}, seed=seed)
     draft = replace(resolve(job), requirement=Requirement(()))  # what groups need is known here
-    plain = prepare(draft, lambda: frame_source(frame), Watch())
     keys = _texts(frame, key)
     known = _known(keys, before)
+    plain = prepare(draft, lambda: frame_source(frame), Watch())
     made, names = _groups(plain, as_text(frame[sensitive]).fill_null(""), known, m)
-    numbered = np.random.default_rng([seed, 23]).permutation(len(made.signatures)).astype(np.int32)
     release, prepared = _released(frame, draft, made, names, sensitive)
-    group = pl.Series(GROUP, numbered[np.concatenate([made.group_of_row, made.counterfeit_group])])
-    release = release.with_columns(group)
-    _verify(release, job.quasi, sensitive, m, known.of_row, known)
-    loss = score(prepared.frame, release, job.quasi, prepared.plan.domains(prepared.frame)).totals["gcp"]
+    numbered = np.random.default_rng([seed, 23]).permutation(len(made.signatures)).astype(np.int32)
+    release = release.with_columns(
+        pl.Series(GROUP, numbered[np.concatenate([made.group_of_row, made.counterfeit_group])])
+    )
+    _verify(release, quasi, sensitive, m, known)
+    return _as_published(release, prepared, made, numbered, _persons(keys, made, names, before))
+
+
+def _as_published(
+    release: pl.DataFrame, prepared: Prepared, made: Groups, numbered: NDArray[np.int32], persons: pl.DataFrame
+) -> MInvariantRelease:
+    """The rows by group, so that their order does not tell which of them are invented."""
+    job = prepared.job
+    (sensitive,) = job.sensitive
     invented = np.bincount(made.counterfeit_group, minlength=numbered.shape[0])
+    domains = prepared.plan.domains(prepared.frame)
     return MInvariantRelease(
         release=release.sort(GROUP, sensitive).select([*job.quasi, sensitive, GROUP]),
         counterfeits=pl.DataFrame({GROUP: numbered, COUNTERFEITS: invented}).sort(GROUP),
-        persons=_persons(keys, made, names, before),
+        persons=persons,
         group_of_row=numbered[made.group_of_row],
-        loss=float(loss),
+        loss=float(score(prepared.frame, release, job.quasi, domains).totals["gcp"]),
     )
 
 
@@ -177,12 +185,10 @@ def _check_values(
         raise InputError(Problem("changed-values", message))
 
 
-def _verify(
-    release: pl.DataFrame, quasi: Sequence[str], sensitive: str, m: int, expected: NDArray[np.int32], known: _Known
-) -> None:
+def _verify(release: pl.DataFrame, quasi: Sequence[str], sensitive: str, m: int, known: _Known) -> None:
     """From the released values: every group is m-unique, with one cell per attribute; signatures are those of before.
 
-    The first rows are those of the table; `expected` is the number of the signature that each had, if any.
+    The first rows are those of the table, which may have had a signature before.
     """
     groups = release.group_by(GROUP).agg(
         pl.len().alias("records"),
@@ -192,14 +198,19 @@ def _verify(
     )
     unique = groups.select(((pl.col("records") >= m) & (pl.col("values") == pl.col("records"))).all()).item()
     one_cell = groups.select((pl.col("cells") == 1).all()).item()
+    if not (unique and one_cell and _keeps_signatures(release, groups, known)):
+        failed = Problem("check-failed", f"the release is not {m}-invariant with those before it")
+        raise InternalError([failed, Problem("nothing-written", "the release was thrown away")])
+
+
+def _keeps_signatures(release: pl.DataFrame, groups: pl.DataFrame, known: _Known) -> bool:
+    """Whether everybody who was there before is in a group with the same sensitive values."""
+    expected = known.of_row
     old = expected != NOBODY
     now = release[: expected.shape[0]].join(groups, on=GROUP, how="left", maintain_order="left")[SIGNATURE]
     before = [BETWEEN.join(sorted(one)) for one in known.signatures]
     told = now.filter(pl.Series(old)).list.join(BETWEEN).to_list()
-    stays = told == [before[number] for number in expected[old].tolist()]
-    if not (unique and one_cell and stays):
-        failed = Problem("check-failed", f"the release is not {m}-invariant with those before it")
-        raise InternalError([failed, Problem("nothing-written", "the release was thrown away")])
+    return told == [before[number] for number in expected[old].tolist()]
 
 
 def publish_m_invariant(
@@ -215,18 +226,22 @@ def publish_m_invariant(
     if persons.suffix != ".parquet":
         problems.append(Problem("unknown-format", f"'{persons}' must be a Parquet file", hint="persons.parquet"))
     frame = _read(table, problems)
-    known = _read(before, problems) if before is not None else None
-    if known is not None and known.schema.get(SIGNATURE) != pl.List(pl.String):
-        problems.append(Problem("no-persons", f"'{before}' is not the private file of an m-invariant release"))
+    known = _read_persons(before, problems) if before is not None else None
     if problems or frame is None:
         raise InputError(problems)
     made = release_m_invariant(frame, before=known, **settings)
     with StagedFiles(places, ("persons",)) as files:
-        _write_and_compare(made.release, files.waiting["release"])
-        _write_and_compare(made.counterfeits, files.waiting["counterfeits"])
-        _write_and_compare(made.persons, files.waiting["persons"])
+        for name in places:
+            _write_and_compare(getattr(made, name), files.waiting[name])
         files.commit()
     return made
+
+
+def _read_persons(file: Path, problems: list[Problem]) -> pl.DataFrame | None:
+    known = _read(file, problems)
+    if known is not None and known.schema.get(SIGNATURE) != pl.List(pl.String):
+        problems.append(Problem("no-persons", f"'{file}' is not the private file of an m-invariant release"))
+    return known
 
 
 def _read(path: Path, problems: list[Problem]) -> pl.DataFrame | None:

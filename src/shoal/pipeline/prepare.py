@@ -57,27 +57,32 @@ def prepare(draft: Draft, read: ReadSource, watch: Watch) -> Prepared:
         population = tried(problems, lambda: read_population(draft.job))
     if source is not None:
         watch.show("read", source.frame)
-    plan = encoded = None
     with watch.stage("encode"):
-        if source is not None:
-            plan = tried(problems, lambda: _plan(draft, source))
-        if source is not None and plan is not None and plan.quasi:
-            encoded = tried(problems, lambda: _encode(draft, source, plan))
-        if encoded is not None and population is not None:
-            table, codebook = encoded
-            encoded = tried(problems, lambda: _with_population(draft.job, population, table, codebook))
+        plan = tried(problems, lambda: _plan(draft, source)) if source is not None else None
+        encoded = _tried_encoding(draft, source, plan, population, problems)
     if problems:
         raise InputError(dict.fromkeys(problems))
     assert source is not None
     assert plan is not None
     assert encoded is not None
-    assert draft.requirement is not None
-    assert draft.algorithm is not None
     watch.show("encode", encoded)
-    unmet = impossible(draft.requirement, encoded[0])
+    algorithm, requirement = draft.complete()
+    unmet = impossible(requirement, encoded[0])
     if unmet:
         raise RequirementError(unmet)
-    return Prepared(draft.job, draft.algorithm, draft.requirement, source, plan, *encoded, population)
+    return Prepared(draft.job, algorithm, requirement, source, plan, *encoded, population)
+
+
+def _tried_encoding(
+    draft: Draft, source: Source | None, plan: Plan | None, population: pl.DataFrame | None, problems: list[Problem]
+) -> tuple[EncodedTable, Codebook] | None:
+    """The table as integers, with its population; None if there is nothing to encode, or if something is wrong."""
+    if source is None or plan is None or not plan.quasi:
+        return None
+    encoded = tried(problems, lambda: _encode(draft, source, plan))
+    if encoded is None or population is None:
+        return encoded
+    return tried(problems, lambda: _with_population(draft.job, population, *encoded))
 
 
 def tried(problems: list[Problem], step: Callable[[], Value]) -> Value | None:

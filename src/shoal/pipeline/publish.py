@@ -104,33 +104,51 @@ def publish(
     """Check what was released, say what it is worth, and put the files into their places; or write nothing."""
     named = {name: place for name, place in places.items() if isinstance(place, Path)}
     target = next((place for place in places.values() if isinstance(place, SqlTarget)), None)
-    kept = kept_records(prepared.job, clustering)
-    with StagedFiles(named, private_files(prepared.job)) as files, ThreadPoolExecutor(max_workers=1) as meanwhile:
+    with StagedFiles(named, private_files(prepared.job)) as files:
+        waiting = target or files.waiting.get("release")
+        judged, order = _checked(prepared, clustering, released, purpose, waiting, watch)
+        holder = _holder(prepared, judged, purpose)
+        result = make_result(prepared, judged, target or named.get("release"), watch.seconds, holder)
+        _write_texts(prepared, released, purpose, result, files.waiting, watch)
+        _write_prices_and_key(prepared, clustering, order, files.waiting)
+        watch.end_if_refused()
+        files.commit(target.commit if target is not None else None)
+    return result
+
+
+def _checked(
+    prepared: Prepared,
+    clustering: Clustering,
+    released: pl.DataFrame,
+    purpose: Purpose,
+    waiting: Path | SqlTarget | None,
+    watch: Watch,
+) -> tuple[Judged, RowNumbers]:
+    """Stage, verify, evaluate; and which record each row of what was staged is."""
+    with ThreadPoolExecutor(max_workers=1) as meanwhile:
         measuring = meanwhile.submit(prepared.plan.domains, prepared.frame)
-        staged = _stage(prepared, released, target or files.waiting.get("release"), watch)
+        staged = _stage(prepared, released, waiting, watch)
         with watch.stage("verify"):
             scoring = meanwhile.submit(evaluate, prepared, measuring, staged.frame)
-            verification = verify(prepared, staged.frame, kept)
+            verification = verify(prepared, staged.frame, kept_records(prepared.job, clustering))
             together = purpose.verify(prepared, staged.frame)
             watch.show("verify", verification)
         with watch.stage("evaluate"):
             scores = scoring.result()
             watch.show("evaluate", scores)
-        judged = Judged(clustering, released, staged.sha256, verification, scores, measuring.result(), together)
-        holder = Holder(
-            evaluate=lambda progress: evaluate_fully(prepared, released, judged.domains, kept, progress),
-            frontier=lambda ks, progress: _try_other_k(prepared, ks, progress),
-            publish=lambda elsewhere: publish(prepared, clustering, released, purpose, elsewhere, Watch()),
-        )
-        result = make_result(prepared, judged, target or named.get("release"), watch.seconds, holder)
-        _write_texts(prepared, released, purpose, result, files.waiting, watch)
-        if "prices" in files.waiting:
-            files.waiting["prices"].write_bytes(prices_bytes(clustering.proof, prepared.table, prepared.source.sha256))
-        if "key" in files.waiting:
-            write_key(staged.order, files.waiting["key"])
-        watch.end_if_refused()
-        files.commit(target.commit if target is not None else None)
-    return result
+        domains = measuring.result()
+    return Judged(clustering, released, staged.sha256, verification, scores, domains, together), staged.order
+
+
+def _holder(prepared: Prepared, judged: Judged, purpose: Purpose) -> Holder:
+    """What a result can still do for whoever holds the data."""
+    clustering, released = judged.clustering, judged.released
+    kept = kept_records(prepared.job, clustering)
+    return Holder(
+        evaluate=lambda progress: evaluate_fully(prepared, released, judged.domains, kept, progress),
+        frontier=lambda ks, progress: _try_other_k(prepared, ks, progress),
+        publish=lambda elsewhere: publish(prepared, clustering, released, purpose, elsewhere, Watch()),
+    )
 
 
 def _try_other_k(prepared: Prepared, ks: Sequence[int], progress: ProgressCallback) -> Comparison:
@@ -182,3 +200,12 @@ def _write_texts(
         waiting[name].write_text(text, encoding="utf-8")
     if "job" in waiting:
         prepared.job_to_repeat().save(waiting["job"])
+
+
+def _write_prices_and_key(
+    prepared: Prepared, clustering: Clustering, order: RowNumbers, waiting: Mapping[str, Path]
+) -> None:
+    if "prices" in waiting:
+        waiting["prices"].write_bytes(prices_bytes(clustering.proof, prepared.table, prepared.source.sha256))
+    if "key" in waiting:
+        write_key(order, waiting["key"])

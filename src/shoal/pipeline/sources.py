@@ -62,17 +62,18 @@ def begin_reading(job: Job, begun: Reading | None = None) -> ReadSource:
         reading = begun if begun is not None and same else Reading(job.input, options, job.quasi)
     except InputError as error:
         return _refused(error)
-
-    def read() -> Source:
-        file = reading.result()
-        frame = as_stated(file.frame, job)
-        coded = {name: one for name, one in file.coded.items() if name not in job.date_formats}
-        left = [name for name in job.quasi if name in frame.columns and name not in coded]
-        return Source(frame, file.sha256, file=file, coded={**coded, **code_columns(frame, left)})
-
-    waiting = threads.submit(read)
+    waiting = threads.submit(_file_source, job, reading)
     threads.shutdown(wait=False)
     return waiting.result
+
+
+def _file_source(job: Job, reading: Reading) -> Source:
+    """The file as the job states its values; columns that reading numbered already are not numbered again."""
+    file = reading.result()
+    frame = as_stated(file.frame, job)
+    coded = {name: one for name, one in file.coded.items() if name not in job.date_formats}
+    left = [name for name in job.quasi if name in frame.columns and name not in coded]
+    return Source(frame, file.sha256, file=file, coded={**coded, **code_columns(frame, left)})
 
 
 def _database_source(job: Job, address: SqlAddress) -> Source:

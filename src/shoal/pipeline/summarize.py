@@ -15,8 +15,7 @@ from shoal.errors import Problem, VerificationError
 from shoal.evaluation.summary import loss_summary, person_risk, risk_summary
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores
-from shoal.models.base import Requirement
-from shoal.pipeline.certificate import INPUT_ORDER, make_certificate
+from shoal.pipeline.certificate import INPUT_ORDER, Facts, make_certificate
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import kept_records
 from shoal.pipeline.result import Holder, Result
@@ -83,38 +82,16 @@ def sum_up_losses(scores: Scores, lower_bound: float | None, plan: Plan) -> Loss
     return Losses(loss, metrics, per_attribute)
 
 
-def described_trees(plan: Plan, requirement: Requirement) -> dict[str, dict[str, Any]]:
-    """As a certificate shows them: the hierarchies of quasi-identifiers and of what models look at."""
-    matter = {column.name for column in plan.quasi} | set(requirement.columns())
-    return {
-        name: {"levels": tree.levels, "leaves": len(tree.leaves), "sha256": tree.digest()}
-        for name, tree in plan.hierarchies.items()
-        if name in matter
-    }
-
-
 def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place: Place | None) -> dict[str, Any]:
     plan = prepared.plan
-    return make_certificate(
-        job=prepared.job,
-        columns=prepared.plan.public(judged.domains),
-        kept={name: [one.message for one in plan.telling.get(name, ())] for name in plan.kept},
-        alone_with_kept=_alone_with_kept(prepared, judged.released),
-        row_order=prepared.job.order if place is not None else "input",
-        models=[model.public_spec() for model in prepared.requirement.models],
-        hierarchies=described_trees(plan, prepared.requirement),
+    facts = Facts(
         hashes={"input": prepared.source.sha256, "release": judged.sha256},
-        records={
-            "input": prepared.frame.height,
-            "released": judged.released.height,
-            "suppressed": judged.verification.suppressed_records,
-            **(
-                {"dropped": prepared.frame.height - judged.released.height} if prepared.job.suppressed == "drop" else {}
-            ),
-        },
+        records=_records(prepared, judged),
         verification=judged.verification.as_dict(),
         missing_cells=dict(prepared.codebook.missing_cells),
         loss=loss,
+        alone_with_kept=_alone_with_kept(prepared, judged.released),
+        row_order=prepared.job.order if place is not None else "input",
         class_based=prepared.algorithm.class_based,
         notes=told_notes(
             judged.clustering,
@@ -126,6 +103,13 @@ def _certificate(prepared: Prepared, judged: Judged, loss: dict[str, Any], place
         database=_database(place),
         together=dict(judged.together),
     )
+    return make_certificate(prepared.job, plan, prepared.requirement, judged.domains, facts)
+
+
+def _records(prepared: Prepared, judged: Judged) -> dict[str, int]:
+    records, released = prepared.frame.height, judged.released.height
+    counted = {"input": records, "released": released, "suppressed": judged.verification.suppressed_records}
+    return {**counted, "dropped": records - released} if prepared.job.suppressed == "drop" else counted
 
 
 def told_notes(clustering: Clustering, order: str, of_place: Sequence[str], plan: Plan) -> list[str]:

@@ -42,16 +42,22 @@ def verify_bound(
     only_quasi = {"keep": (), "keep_rest": False, "drop_rest": True}  # other columns lose nothing
     plan = make_plan(job.model_copy(update=only_quasi), frame)
     problems += other_hierarchies(plan, told)
-    if len(file.prices) != table.frame.height:
-        message = f"there are {len(file.prices)} prices for {table.frame.height} records of the original"
-        problems.append(Problem("other-original", message, hint="give the table that the release was made of"))
+    problems += _other_original(file, table.frame.height)
     if problems:
         raise InputError(problems)
     reason = _not_what_was_asked(file, job, told)
     if reason:
         return {"bound": 0.0, "holds": False, "reason": reason, "k": file.k}
-    found = check_prices(_columns(plan, frame), file.prices, file.k, suppression=file.suppression, rungs=file.rungs)
+    columns = _columns(plan, frame)
+    found = check_prices(columns, file.prices, file.k, suppression=file.suppression, rungs=file.rungs)
     return {**found.as_dict(), "k": file.k, "notes": _notes(found.bound, told)}
+
+
+def _other_original(file: PricesFile, records: int) -> list[Problem]:
+    if len(file.prices) == records:
+        return []
+    message = f"there are {len(file.prices)} prices for {records} records of the original"
+    return [Problem("other-original", message, hint="give the table that the release was made of")]
 
 
 def _columns(plan: Plan, frame: pl.DataFrame) -> list[PricedColumn]:

@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from shoal.evaluation.attacks.second_opinion import ask_anonymeter, python_problems
+from shoal.evaluation.attacks.second_opinion import Question, ask_anonymeter, python_problems
 from shoal.evaluation.attacks.singling_out import singling_out_attack
-from shoal.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_release
+from shoal.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_release, found_domains
+from shoal.evaluation.options import AttackerTables
 from shoal.hierarchies.files import read_hierarchy_file
 from shoal.released.domain import make_domains
 from shoal.released.reading import read_release
@@ -55,7 +56,12 @@ class Case:
     def evaluation(self) -> Evaluation:
         options = EvaluationOptions(sensitive=("income",), parts=("attack",))
         return evaluate_release(
-            self.original, self.release, QUASI, options, hierarchies=self.trees, control=self.control
+            self.original,
+            self.release,
+            QUASI,
+            options,
+            domains=found_domains(self.original, QUASI, self.trees),
+            tables=AttackerTables(control=self.control),
         )
 
 
@@ -80,7 +86,9 @@ def ours(case: Case) -> dict[str, Any]:
 def theirs(case: Case, python: Path, ours: dict[str, Any]) -> dict[str, Any]:
     first, second = ours["linkability"]["parties"]
     released, others = case.release, case.recoded(case.control)
-    return ask_anonymeter(python, released, released, (first, second), secret="income", control=others, attacks=ATTACKS)
+    return ask_anonymeter(
+        python, released, released, Question(parties=(first, second), secret="income", attacks=ATTACKS), others
+    )
 
 
 def overlap(one: list[float], other: list[float]) -> bool:

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.evaluation.evaluate import PARTS, EvaluationOptions, evaluate_release
+from shoal.evaluation.evaluate import PARTS, EvaluationOptions, evaluate_release, found_domains
+from shoal.evaluation.options import AttackerTables
 from shoal.hierarchies.files import read_hierarchy_file
 from shoal.progress import Progress
 
@@ -20,7 +21,12 @@ def test_everything_at_once(tables: SimpleNamespace) -> None:
     original, release = tables.anonymized(300, 5)
     seen: list[Progress] = []
     evaluation = evaluate_release(
-        original, release, tables.quasi, OPTIONS, hierarchies=tables.hierarchies, progress=seen.append
+        original,
+        release,
+        tables.quasi,
+        OPTIONS,
+        domains=found_domains(original, tables.quasi, tables.hierarchies),
+        progress=seen.append,
     )
     found = evaluation.as_dict()
     assert json.loads(json.dumps(found, allow_nan=False)) == found  # plain numbers and words
@@ -40,7 +46,9 @@ def test_the_same_numbers_again(tables: SimpleNamespace) -> None:
     original, release = tables.anonymized(150, 5)
     options = EvaluationOptions(k=5, sensitive=("illness",), queries=30, parts=("risk", "attack", "queries", "utility"))
     first, second = (
-        evaluate_release(original, release, tables.quasi, options, hierarchies=tables.hierarchies).as_dict()
+        evaluate_release(
+            original, release, tables.quasi, options, domains=found_domains(original, tables.quasi, tables.hierarchies)
+        ).as_dict()
         for _ in range(2)
     )
     first.pop("seconds")
@@ -51,7 +59,9 @@ def test_the_same_numbers_again(tables: SimpleNamespace) -> None:
 def test_parts_can_be_left_out(tables: SimpleNamespace) -> None:
     original, release = tables.anonymized(100, 5)
     options = EvaluationOptions(parts=("queries",), queries=10)
-    found = evaluate_release(original, release, tables.quasi, options, hierarchies=tables.hierarchies).as_dict()
+    found = evaluate_release(
+        original, release, tables.quasi, options, domains=found_domains(original, tables.quasi, tables.hierarchies)
+    ).as_dict()
     assert found["attack"] is None
     assert found["risk"]["after"]["smallest_class"] >= 5
 
@@ -61,7 +71,12 @@ def test_a_population_lowers_the_journalists_risk(tables: SimpleNamespace) -> No
     population = pl.concat([original, tables.random_table(900, 9)])
     options = EvaluationOptions(parts=("risk",))
     found = evaluate_release(
-        original, release, tables.quasi, options, hierarchies=tables.hierarchies, population=population
+        original,
+        release,
+        tables.quasi,
+        options,
+        domains=found_domains(original, tables.quasi, tables.hierarchies),
+        tables=AttackerTables(population),
     )
     assert found.risk["journalist"]["highest"] < found.risk["after"]["highest"]
 
@@ -71,7 +86,9 @@ def test_a_shuffled_release_is_scored_without_its_rows(tables: SimpleNamespace) 
     options = EvaluationOptions(k=5, parts=("risk", "attack", "models"), sensitive=("illness",), same_order=False)
     mixed = release.sample(fraction=1, shuffle=True, seed=1)
     straight, shuffled = (
-        evaluate_release(original, table, tables.quasi, options, hierarchies=tables.hierarchies)
+        evaluate_release(
+            original, table, tables.quasi, options, domains=found_domains(original, tables.quasi, tables.hierarchies)
+        )
         for table in (release, mixed)
     )
     assert shuffled.scores.totals == pytest.approx(straight.scores.totals)
@@ -86,7 +103,9 @@ def test_releases_without_classes_are_measured_by_candidates(tables: SimpleNames
     original = pl.DataFrame({"age": [20, 22, 24, 26], "job": ["Lawyer"] * 4, "city": ["A"] * 4})
     ring = original.with_columns(age=pl.Series(["[20, 22]", "[22, 24]", "[24, 26]", "[20, 26]"]))
     options = EvaluationOptions(parts=("risk",), class_based=False)
-    found = evaluate_release(original, ring, tables.quasi, options, hierarchies=tables.hierarchies).as_dict()
+    found = evaluate_release(
+        original, ring, tables.quasi, options, domains=found_domains(original, tables.quasi, tables.hierarchies)
+    ).as_dict()
     after = found["risk"]["after"]
     # 20 fits the 1st and 4th record, 22 the 1st, 2nd and 4th, 24 the 2nd, 3rd and 4th, 26 the 3rd and 4th
     assert after["smallest_class"] == 2
@@ -94,7 +113,9 @@ def test_releases_without_classes_are_measured_by_candidates(tables: SimpleNames
     assert after["average"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 3 + 1 / 2) / 4)
     assert found["risk"]["sizes_after"][1]["records"] == 2
     by_class = EvaluationOptions(parts=("risk",))
-    classes = evaluate_release(original, ring, tables.quasi, by_class, hierarchies=tables.hierarchies)
+    classes = evaluate_release(
+        original, ring, tables.quasi, by_class, domains=found_domains(original, tables.quasi, tables.hierarchies)
+    )
     assert classes.risk["after"]["highest"] == 1
 
 
@@ -102,7 +123,7 @@ def test_all_problems_at_once(tables: SimpleNamespace) -> None:
     original, release = tables.anonymized(20, 5)
     options = EvaluationOptions(sensitive=("ilness",), sampling_fraction=2.0, threshold=-1.0, parts=("risks",))
     with pytest.raises(InputError) as caught:
-        evaluate_release(original, release, ["agee"], options, population=original.select("illness"))
+        evaluate_release(original, release, ["agee"], options, tables=AttackerTables(original.select("illness")))
     reasons = caught.value.reasons
     assert reasons.count("unknown-column") == 4
     assert {"bad-fraction", "bad-threshold", "unknown-part", "no-common-column"} <= set(reasons)
@@ -151,7 +172,9 @@ def test_adult_with_the_conventions_of_arx(data_folder) -> None:  # type: ignore
         "salary-class",
     )
     options = EvaluationOptions(k=2, sensitive=("salary-class",), parts=("risk", "attack"))
-    found = evaluate_release(original, release, quasi, options, hierarchies=hierarchies).as_dict()
+    found = evaluate_release(
+        original, release, quasi, options, domains=found_domains(original, quasi, hierarchies)
+    ).as_dict()
     assert found["scores"]["unreadable"] == {}
     assert found["scores"]["not_covering"] == {}
     expected = sum(min(9, 90 - age // 10 * 10, age // 10 * 10 + 9 - 17) for age in original["age"].cast(int).to_list())

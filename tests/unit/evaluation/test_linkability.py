@@ -17,7 +17,8 @@ from shoal.evaluation.attacks.linkability import linkability_attack, same_record
 from shoal.evaluation.attacks.linkage import linkage_attack
 from shoal.evaluation.attacks.second_opinion import drawn_table, python_problems
 from shoal.evaluation.attacks.singling_out import singling_out_attack
-from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release, found_domains
+from shoal.evaluation.options import AttackerTables
 
 
 def fits(tables: SimpleNamespace, cells: dict[str, str], person: dict[str, object], known: list[str]) -> bool:
@@ -122,14 +123,24 @@ def test_a_sample_is_told(tables: SimpleNamespace) -> None:
     original, release = tables.anonymized(2500, 5)
     options = EvaluationOptions(sensitive=("illness",), parts=("attack",))
     found = evaluate_release(
-        original, release, tables.quasi, options, hierarchies=tables.hierarchies, control=tables.random_table(100, 9)
+        original,
+        release,
+        tables.quasi,
+        options,
+        domains=found_domains(original, tables.quasi, tables.hierarchies),
+        tables=AttackerTables(control=tables.random_table(100, 9)),
     )
     assert found.attack is not None
     assert found.attack["linkability"]["targets"] == 2000
     assert found.attack["linkability"]["control"]["targets"] == 100
     assert "the linkability attack on 2,000 of 2,500 records" in found.samples
     again = evaluate_release(
-        original, release, tables.quasi, options, hierarchies=tables.hierarchies, control=tables.random_table(100, 9)
+        original,
+        release,
+        tables.quasi,
+        options,
+        domains=found_domains(original, tables.quasi, tables.hierarchies),
+        tables=AttackerTables(control=tables.random_table(100, 9)),
     )
     assert again.attack == found.attack
 

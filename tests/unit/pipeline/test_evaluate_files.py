@@ -11,7 +11,7 @@ import pytest
 from shoal.errors import InputError
 from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
 from shoal.job.job import Job
-from shoal.pipeline.evaluate_files import changed_columns, evaluate_files
+from shoal.pipeline.evaluate_files import EvaluatedFiles, changed_columns, evaluate_files
 
 
 @pytest.fixture
@@ -27,7 +27,9 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
 
 def clusters_of(original: Path, release: Path, **options: object) -> dict[str, object]:
     chosen = EvaluationOptions(parts=("risk",), **options)
-    found = evaluate_files(original, release, job=Job(quasi=("age", "pay")), options=chosen, clusters=3)
+    found = evaluate_files(
+        EvaluatedFiles(original=original, release=release), job=Job(quasi=("age", "pay")), options=chosen, clusters=3
+    )
     assert found.clusters is not None
     return found.clusters
 
@@ -49,10 +51,9 @@ def test_rows_in_another_order_are_no_change(tables: tuple[Path, Path]) -> None:
 
 def test_wrong_settings_are_told_together(tables: tuple[Path, Path], tmp_path: Path) -> None:
     options = EvaluationOptions(k=0, seed=-1)
+    files = EvaluatedFiles(original=tables[0], release=tables[1], control=tmp_path / "nowhere.csv")
     with pytest.raises(InputError) as refused:
-        evaluate_files(
-            *tables, job=Job(quasi=("age", "age")), options=options, clusters=0, control=tmp_path / "nowhere.csv"
-        )
+        evaluate_files(files, job=Job(quasi=("age", "age")), options=options, clusters=0)
     assert set(refused.value.reasons) == {"bad-k", "bad-seed", "two-roles", "bad-clusters", "no-such-file"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.evaluation.evaluate import EvaluationOptions
 from shoal.pipeline.certificate import INPUT_ORDER
-from shoal.pipeline.evaluate_files import evaluate_files
+from shoal.pipeline.evaluate_files import EvaluatedFiles, evaluate_files
 from shoal.pipeline.row_key import read_key
 from shoal.pipeline.row_match import NEEDS_KEY
 from shoal.pipeline.verify_files import Asked, verify_file
@@ -77,15 +78,17 @@ def test_the_order_of_the_input_is_kept_knowingly(people: pl.DataFrame, tmp_path
 @pytest.mark.parametrize("recoding", ["range", "mean"])
 def test_evaluate_needs_the_key_for_what_compares_records(people: pl.DataFrame, tmp_path: Path, recoding: str) -> None:
     key = tmp_path / "key.parquet"
-    files = tmp_path / "people.csv", tmp_path / "out.csv"
+    files = EvaluatedFiles(original=tmp_path / "people.csv", release=tmp_path / "out.csv")
     settings = {**ROLES, "recodings": {"age": recoding}}
-    made = shoal.anonymize(people, output=files[1], key=key, **settings)
+    made = shoal.anonymize(people, output=files.release, key=key, **settings)
     job = shoal.Job.make(quasi=ROLES["quasi"])
     options = EvaluationOptions(parts=("risk",))
-    with_key = evaluate_files(*files, job=job, options=EvaluationOptions(parts=("risk",), same_order=True), key=key)
+    with_key = evaluate_files(
+        replace(files, key=key), job=job, options=EvaluationOptions(parts=("risk",), same_order=True)
+    )
     assert with_key.notes == ()
     assert with_key.scores.totals["gcp"] == pytest.approx(made.metrics["gcp"])
-    without = evaluate_files(*files, job=job, options=options)
+    without = evaluate_files(files, job=job, options=options)
     assert without.notes == (NEEDS_KEY,)
     assert without.scores.not_covering == {}
     if recoding == "range":

@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release, found_domains
 from shoal.models.catalogue import catalogue
 from shoal.models.t_closeness import DISTANCES
 from shoal.pipeline.certificate import MISSING_RULE
@@ -110,7 +110,9 @@ def evaluation(tables: SimpleNamespace) -> dict[str, Any]:
     original, release = tables.anonymized(200, 5)
     parts = ("risk", "combinations", "attack", "utility", "queries")
     options = EvaluationOptions(k=5, sensitive=("illness",), queries=30, parts=parts)
-    found = evaluate_release(original, release, tables.quasi, options, hierarchies=tables.hierarchies)
+    found = evaluate_release(
+        original, release, tables.quasi, options, domains=found_domains(original, tables.quasi, tables.hierarchies)
+    )
     return {**found.as_dict(), "shapes": found.shapes}
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release
+from shoal.evaluation.evaluate import EvaluationOptions, evaluate_release, found_domains
+from shoal.evaluation.options import AttackerTables
 from shoal.reports import page as page_module
 from shoal.reports.charts.export import evaluation_charts, save_charts
 from shoal.reports.notebook import evaluation_html, summary_html
@@ -55,7 +56,11 @@ def evaluation(tables: SimpleNamespace) -> dict[str, Any]:
     options = EvaluationOptions(k=5, sensitive=("illness",), queries=30, sampling_fraction=0.5, parts=parts)
     quasi = ["age", NASTY, "city"]
     return evaluate_release(
-        original.rename(names), release.rename(names), quasi, options, hierarchies=hierarchies
+        original.rename(names),
+        release.rename(names),
+        quasi,
+        options,
+        domains=found_domains(original.rename(names), quasi, hierarchies),
     ).as_dict()
 
 
@@ -183,7 +188,12 @@ def test_attacks_beside_a_control_are_told(tables: SimpleNamespace) -> None:
     options = EvaluationOptions(k=5, sensitive=("illness",), parts=("attack",))
     control = tables.random_table(100, 8)
     found = evaluate_release(
-        original, release, tables.quasi, options, hierarchies=tables.hierarchies, control=control
+        original,
+        release,
+        tables.quasi,
+        options,
+        domains=found_domains(original, tables.quasi, tables.hierarchies),
+        tables=AttackerTables(control=control),
     ).as_dict()
     opinion = {"targets": 500, "success": 0.01, "interval": [0.0, 0.02], "risk": {"value": 0.003, "interval": [0, 1]}}
     found["attack"]["anonymeter"] = {"linkability": opinion, "singling_out": opinion}

@@ -2,62 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from shoal.evaluation.attacks.linkability import linkability_attack
 from shoal.evaluation.attacks.linkage import linkage_attack
 from shoal.evaluation.attacks.second_opinion import anonymeter_opinion
 from shoal.evaluation.attacks.singling_out import singling_out_attack
-from shoal.released.reading import ReadTable
+from shoal.evaluation.options import AttackerTables, Compared
 
 
-def run_attacks(
-    table: ReadTable,
-    original: pl.DataFrame,
-    release: pl.DataFrame,
-    *,
-    k: int | None = None,
-    sensitive: Sequence[str] = (),
-    party: Sequence[str] = (),
-    external: pl.DataFrame | None = None,
-    control: pl.DataFrame | None = None,
-    anonymeter: Path | None = None,
-    seed: int = 0,
-) -> tuple[dict[str, Any], list[str]]:
-    """What every attack brought, and which of them looked at a sample.
-
-    `external` is linked instead of the original; `control` holds people who are not in the release; `party` are the
-    quasi-identifiers that the first of two parties knows; `anonymeter` is a Python that has anonymeter, to ask it too.
-    """
-    source = original if external is None else external
-    guessed = release[sensitive[0]] if sensitive else None
-    linkage, inference, _ = linkage_attack(
-        table, source, same_rows=external is None, k=k, sensitive=guessed, control=control, seed=seed
-    )
-    linkability = linkability_attack(table, original, first=party, control=control, seed=seed)
-    if inference is not None:
-        inference["column"] = sensitive[0]
-    samples = []
-    if linkage.sampled:
-        samples.append(f"the linkage attack on {linkage.targets:,} of {source.height:,} records")
-    if linkability is not None and linkability["sampled"]:
-        samples.append(f"the linkability attack on {linkability['targets']:,} of {original.height:,} records")
-    if linkability is not None and linkability["counted"] < original.height:
-        samples.append(f"its second party on {linkability['counted']:,} of {original.height:,} records")
+def run_attacks(compared: Compared, tables: AttackerTables) -> tuple[dict[str, Any], list[str]]:
+    """What every attack brought, and which of them looked at a sample."""
+    table, original, options = compared.table, compared.original, compared.options
+    linked, inference, samples = _linked(compared, tables)
+    linkability = linkability_attack(table, original, first=options.party, control=tables.control, seed=options.seed)
+    samples += _sampled_linkability(linkability, original.height)
     found: dict[str, Any] = {
-        "linkage": linkage.as_dict(),
+        "linkage": linked,
         "inference": inference,
         "linkability": linkability,
-        "singling_out": singling_out_attack(table, original, control=control, seed=seed),
-        "source": "the original" if external is None else "an external table",
+        "singling_out": singling_out_attack(table, original, control=tables.control, seed=options.seed),
+        "source": "the original" if tables.external is None else "an external table",
     }
-    if anonymeter is not None:
-        found["anonymeter"] = anonymeter_opinion(
-            anonymeter, table, original, release, party=party, sensitive=sensitive, control=control, seed=seed
-        )
+    if tables.anonymeter is not None:
+        found["anonymeter"] = anonymeter_opinion(tables.anonymeter, compared, tables.control)
         samples.append(f"anonymeter's attacks on {found['anonymeter']['linkability']['targets']:,} records")
     return found, samples
+
+
+def _linked(compared: Compared, tables: AttackerTables) -> tuple[dict[str, Any], dict[str, Any] | None, list[str]]:
+    """What linking brought, and guessing the first sensitive column from it."""
+    options = compared.options
+    source = compared.original if tables.external is None else tables.external
+    linkage, inference, _ = linkage_attack(
+        compared.table,
+        source,
+        same_rows=tables.external is None,
+        k=options.k,
+        sensitive=compared.release[options.sensitive[0]] if options.sensitive else None,
+        control=tables.control,
+        seed=options.seed,
+    )
+    if inference is not None:
+        inference["column"] = options.sensitive[0]
+    sampled = [f"the linkage attack on {linkage.targets:,} of {source.height:,} records"] if linkage.sampled else []
+    return linkage.as_dict(), inference, sampled
+
+
+def _sampled_linkability(found: dict[str, Any] | None, records: int) -> list[str]:
+    samples = []
+    if found is not None and found["sampled"]:
+        samples.append(f"the linkability attack on {found['targets']:,} of {records:,} records")
+    if found is not None and found["counted"] < records:
+        samples.append(f"its second party on {found['counted']:,} of {records:,} records")
+    return samples

@@ -62,18 +62,32 @@ def linkability_attack(
     offered, counted = offered_people(table, original, parties[1], random)
     people = _sample(original, targets, random)
     others = None if control is None else _sample(control, targets, random)
+    return {
+        **_success(table, (people, others), parties, offered, original.height),
+        "sampled": people.height < original.height,
+        "counted": counted,  # people among whom those who fit a class were counted
+        "parties": [list(party) for party in parties],
+    }
+
+
+def _success(
+    table: ReadTable,
+    whose: tuple[pl.DataFrame, pl.DataFrame | None],
+    parties: Parties,
+    offered: FloatArray,
+    records: int,
+) -> dict[str, Any]:
+    """How often the two parts of people are joined rightly, and those of others who are not in the release."""
+    people, others = whose
     right = join_chances(table, people, parties, offered)
     agreed, apart = same_record_chances(table, people, parties)
     right_others = None if others is None else join_chances(table, others, parties, offered)
     agreed_others = None if others is None else same_record_chances(table, others, parties)[0]
     return {
         **_words(right, right_others),
-        "baseline": 1.0 / original.height,
+        "baseline": 1.0 / records,
         "highest": float(right.max()),
         "same_record": {**_words(agreed, agreed_others), "independent": float(apart.mean())},
-        "sampled": people.height < original.height,
-        "counted": counted,  # people among whom those who fit a class were counted
-        "parties": [list(party) for party in parties],
     }
 
 

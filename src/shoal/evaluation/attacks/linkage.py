@@ -68,33 +68,57 @@ def linkage_attack(
     returns the result of that attack, and the number of external records that fit each class (None if the targets
     were sampled).
     """
-    names = [name for name in table.columns if name in external.columns]
     random = np.random.default_rng([seed, 11])
-    rows = sampled_rows(table, external, names, random)
-    chosen = external if rows is None else external[rows]
-    domains = {name: table.columns[name].domain for name in names}
-    positions = target_positions(chosen.select(names), names, domains)
     labels = _Labels.of(table, sensitive)
-    found = match(table, names, positions, labels.counts if labels is not None else None)
-    place = np.arange(external.height) if rows is None else rows
-    chance = np.where(found.records > 0, 1.0 / np.maximum(found.records, 1), 0.0)
+    linked = _linked(table, external, labels, random)
     told = same_rows and table.aligned  # who each target really is, is known
-    if told:
-        chance = np.where(_own_class_fits(table, names, positions, place), chance, 0.0)
+    chance = linked.chances(table, told)
     drawn = float((random.random(chance.shape[0]) < chance).mean()) if told else None
-    attack = LinkageAttack(
-        **_candidate_counts(found),
-        sampled=rows is not None,
-        attributes=len(names),
-        expected_success=float(chance.mean()),
-        highest_success=float(chance.max()),
-        drawn_success=drawn,
-        promised=1.0 / k if k else None,
-    )
+    attack = linked.attack(chance, drawn, k)
     inference = None
     if labels is not None and told:
-        inference = _inference(table, labels, found, labels.codes[place], control, random)
-    return attack, inference, None if rows is not None else found.fitting
+        inference = _inference(table, labels, linked.found, labels.codes[linked.rows], control, random)
+    return attack, inference, None if linked.sampled else linked.found.fitting
+
+
+@dataclass(frozen=True, eq=False)
+class _Linked:
+    """The rows of a table (a sample, if all would take too long) with the released records that fit each."""
+
+    names: list[str]
+    rows: NDArray[np.int64]
+    sampled: bool
+    positions: NDArray[np.float64]
+    found: Matches
+
+    def chances(self, table: ReadTable, told: bool) -> NDArray[np.float64]:
+        """(rows,) that a random candidate is the right one; 0 where it is told that the own record does not fit."""
+        records = self.found.records
+        chance = np.where(records > 0, 1.0 / np.maximum(records, 1), 0.0)
+        if not told:
+            return chance
+        return np.where(_own_class_fits(table, self.names, self.positions, self.rows), chance, 0.0)
+
+    def attack(self, chance: NDArray[np.float64], drawn: float | None, k: int | None) -> LinkageAttack:
+        return LinkageAttack(
+            **_candidate_counts(self.found),
+            sampled=self.sampled,
+            attributes=len(self.names),
+            expected_success=float(chance.mean()),
+            highest_success=float(chance.max()),
+            drawn_success=drawn,
+            promised=1.0 / k if k else None,
+        )
+
+
+def _linked(table: ReadTable, frame: pl.DataFrame, labels: _Labels | None, random: np.random.Generator) -> _Linked:
+    names = [name for name in table.columns if name in frame.columns]
+    rows = sampled_rows(table, frame, names, random)
+    chosen = frame if rows is None else frame[rows]
+    domains = {name: table.columns[name].domain for name in names}
+    positions = target_positions(chosen.select(names), names, domains)
+    found = match(table, names, positions, labels.counts if labels is not None else None)
+    return _Linked(names, np.arange(frame.height) if rows is None else rows, rows is not None, positions, found)
 
 
 def _candidate_counts(found: Matches) -> dict[str, Any]:
@@ -112,12 +136,8 @@ def _candidate_counts(found: Matches) -> dict[str, Any]:
 
 def candidates(table: ReadTable, original: pl.DataFrame, seed: int) -> tuple[NDArray[np.int64], bool]:
     """How many released records fit each original record (of a sample, if all would take too long); at least 1."""
-    names = list(table.columns)
-    rows = sampled_rows(table, original, names, np.random.default_rng([seed, 13]))
-    chosen = original if rows is None else original[rows]
-    domains = {name: table.columns[name].domain for name in names}
-    found = match(table, names, target_positions(chosen.select(names), names, domains))
-    return np.maximum(1, found.records), rows is not None
+    linked = _linked(table, original, None, np.random.default_rng([seed, 13]))
+    return np.maximum(1, linked.found.records), linked.sampled
 
 
 def _own_class_fits(
@@ -174,13 +194,9 @@ def _inference(
     attack = success_rate(_right(found, truth), truth.shape[0])
     others, size = None, 0
     if control is not None and labels.texts.name in control.columns:
-        names = list(table.columns)
-        rows = sampled_rows(table, control, names, random)
-        control = control if rows is None else control[rows]
-        size = control.height
-        domains = {name: table.columns[name].domain for name in names}
-        guesses = match(table, names, target_positions(control.select(names), names, domains), labels.counts)
-        others = success_rate(_right(guesses, labels.codes_of(control[labels.texts.name])), size)
+        guessed = _linked(table, control, labels, random)
+        size = guessed.rows.shape[0]
+        others = success_rate(_right(guessed.found, labels.codes_of(control[guessed.rows][labels.texts.name])), size)
     return {
         **rate_words(attack, truth.shape[0], others, size),
         "baseline": float(np.bincount(labels.codes).max() / labels.codes.shape[0]),

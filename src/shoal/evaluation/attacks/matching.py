@@ -49,32 +49,51 @@ class Matches:
     fitting: CountArray  # (classes,) people of the attacker's table who fit each class
     work: int  # comparisons made
 
+    @classmethod
+    def empty(cls, targets: int, classes: int) -> Matches:
+        """Nothing found yet."""
+        return cls(
+            records=np.zeros(targets, dtype=np.int64),
+            classes=np.zeros(targets, dtype=np.int32),
+            best_label=np.zeros(targets, dtype=np.int32),
+            best_share=np.zeros(targets),
+            fitting=np.zeros(classes, dtype=np.int64),
+            work=0,
+        )
+
+    def of_targets(self, place: CountArray, work: int) -> Matches:
+        """The same for targets that stand at a place among the ones that were matched."""
+        records, classes = self.records[place], self.classes[place]
+        return Matches(records, classes, self.best_label[place], self.best_share[place], self.fitting, work)
+
 
 def class_covers(table: ReadTable, names: Sequence[str]) -> Covers:
     """The covers of the given attributes. A mean stands for the range of its class: the worst case."""
     columns = [table.columns[name] for name in names]
     ends = [_ends(column) for column in columns]
     sets = [_scattered(column.domain, column.cells) for column in columns]
-    used = np.cumsum([0, *(positions.shape[0] for _, _, positions in sets)])
-    start, end = (
-        _lines(
-            [
-                np.where(scattered[0] >= 0, scattered[which] + shift, -1)[column.text_of_class]
-                for column, scattered, shift in zip(columns, sets, used, strict=False)
-            ],
-            table.classes,
-            np.int64,
-        )
-        for which in (0, 1)
-    )
+    starts, stops = _places_of_sets(columns, sets)
     return Covers(
         low=_lines([low for low, _ in ends], table.classes, np.float64),
         high=_lines([high for _, high in ends], table.classes, np.float64),
         missing=_lines([one.cells.covers_missing[one.text_of_class] for one in columns], table.classes, np.uint8),
-        set_start=start,
-        set_end=end,
+        set_start=_lines(starts, table.classes, np.int64),
+        set_end=_lines(stops, table.classes, np.int64),
         members=np.concatenate([positions for _, _, positions in sets]) if sets else np.zeros(0),
     )
+
+
+def _places_of_sets(
+    columns: Sequence[ReadColumn], sets: Sequence[tuple[CountArray, CountArray, FloatArray]]
+) -> tuple[list[CountArray], list[CountArray]]:
+    """Per column (classes,) where the set of a class begins and ends among the members of all columns; -1: no set."""
+    starts, stops, used = [], [], 0
+    for column, (start, stop, positions) in zip(columns, sets, strict=True):
+        is_set = start >= 0
+        starts.append(np.where(is_set, start + used, -1)[column.text_of_class])
+        stops.append(np.where(is_set, stop + used, -1)[column.text_of_class])
+        used += positions.shape[0]
+    return starts, stops
 
 
 def _lines(lines: list[NDArray[Any]], classes: int, kind: type) -> NDArray[Any]:
@@ -146,30 +165,42 @@ class _Targets:
 
 
 def _sort_targets(names: Sequence[str], positions: FloatArray) -> _Targets:
+    """Targets in lexicographic order, the attribute with the fewest values first, equal ones once."""
     fewest_first = np.argsort([np.unique(line[~np.isnan(line)]).shape[0] for line in positions], kind="stable")
     lines = positions[fewest_first]
     order = np.lexsort(tuple(lines[::-1]))
     lines = lines[:, order]
-    same = (lines[:, 1:] == lines[:, :-1]) | (np.isnan(lines[:, 1:]) & np.isnan(lines[:, :-1]))
-    differs = np.hstack([np.ones((1, 1), dtype=np.bool_), ~same.all(axis=0, keepdims=True)])[0]
+    same = _same_as_before(lines)
+    differs = np.append(True, ~same.all(axis=0))
     heads = np.flatnonzero(differs)
+    of_target = np.empty(order.shape[0], dtype=np.int64)
+    of_target[order] = np.cumsum(differs) - 1
+    people = np.diff(np.append(heads, order.shape[0])).astype(np.int64)
+    in_order = [names[number] for number in fewest_first]
+    return _Targets(in_order, np.ascontiguousarray(lines[:, heads]), _first_changed(same, heads), people, of_target)
+
+
+def _same_as_before(lines: FloatArray) -> NDArray[np.bool_]:
+    """(attributes, targets - 1) whether a target has the position of the one before it, or both none."""
+    nowhere = np.isnan(lines)
+    return np.asarray((lines[:, 1:] == lines[:, :-1]) | (nowhere[:, 1:] & nowhere[:, :-1]))
+
+
+def _first_changed(same: NDArray[np.bool_], heads: NDArray[np.int64]) -> NDArray[np.int32]:
+    """(heads,) the first attribute in which a target differs from the one before it."""
     changed = np.zeros(heads.shape[0], dtype=np.int32)
     if heads.shape[0] > 1:
         changed[1:] = np.argmin(same[:, heads[1:] - 1], axis=0)
-    of_target = np.empty(lines.shape[1], dtype=np.int64)
-    of_target[order] = np.cumsum(differs) - 1
-    people = np.diff(np.append(heads, lines.shape[1])).astype(np.int64)
-    in_order = [names[number] for number in fewest_first]
-    return _Targets(in_order, np.ascontiguousarray(lines[:, heads]), changed, people, of_target)
+    return changed
 
 
 def match(
     table: ReadTable,
     names: Sequence[str],
     positions: FloatArray,
-    label_counts: NDArray[np.int64] | None = None,
+    label_counts: CountArray | None = None,
     *,
-    sizes: NDArray[np.int64] | None = None,
+    sizes: CountArray | None = None,
 ) -> Matches:
     """Match targets against the classes of a release. Equal targets are matched once.
 
@@ -178,17 +209,13 @@ def match(
     targets = _sort_targets(names, positions)
     covers = class_covers(table, targets.names)
     counts = label_counts if label_counts is not None else np.zeros((table.classes, 0), dtype=np.int64)
-    found = targets.lines.shape[1]
-    records, classes = np.zeros(found, dtype=np.int64), np.zeros(found, dtype=np.int32)
-    label, share = np.zeros(found, dtype=np.int32), np.zeros(found)
-    fitting = np.zeros(table.classes, dtype=np.int64)
+    found = Matches.empty(targets.lines.shape[1], table.classes)
     work = match_targets(
         targets.lines, targets.changed, covers.low, covers.high, covers.missing, covers.set_start, covers.set_end,
-        covers.members, table.class_sizes if sizes is None else sizes, counts, records, classes, label, share, fitting,
-        targets.people,
+        covers.members, table.class_sizes if sizes is None else sizes, counts, found.records, found.classes,
+        found.best_label, found.best_share, found.fitting, targets.people,
     )  # fmt: skip
-    place = targets.of_target
-    return Matches(records[place], classes[place], label[place], share[place], fitting, work)
+    return found.of_targets(targets.of_target, work)
 
 
 def sampled_rows(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import polars as pl
 
 from shoal.errors import InputError, Problem
 from shoal.evaluation.attacks.linkability import two_parties
+from shoal.evaluation.options import Compared
 from shoal.evaluation.usefulness.reading_cells import covered_codes
 from shoal.released.domain import DomainKind, as_text
 from shoal.released.reading import ReadTable
@@ -40,39 +42,54 @@ def drawn_table(table: ReadTable, release: pl.DataFrame, kept: Sequence[str], se
     return pl.DataFrame([*columns, *(as_text(release[name]) for name in kept if name not in table.columns)])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What anonymeter is asked: who knows which columns, which are numbers, what is to be guessed, how often."""
+
+    parties: tuple[Sequence[str], Sequence[str]]
+    numeric: Sequence[str] = ()
+    secret: str | None = None
+    attacks: int = ATTACKS
+    seed: int = 0
+
+    @property
+    def known(self) -> list[str]:
+        return [*self.parties[0], *self.parties[1]]
+
+    def as_dict(self) -> dict[str, Any]:
+        known = self.known
+        number = "number"
+        while number in known:
+            number += "_"
+        return {
+            "parties": [list(party) for party in self.parties],
+            "numeric": [name for name in self.numeric if name in known],
+            "secret": self.secret,
+            "attacks": self.attacks,
+            "seed": self.seed % 2**32,  # what it draws from takes no larger one
+            "number": number,
+        }
+
+
 def ask_anonymeter(
     python: Path,
     original: pl.DataFrame,
     release: pl.DataFrame,
-    parties: tuple[Sequence[str], Sequence[str]],
-    *,
-    numeric: Sequence[str] = (),
-    secret: str | None = None,
+    question: Question,
     control: pl.DataFrame | None = None,
-    attacks: int = ATTACKS,
-    seed: int = 0,
 ) -> dict[str, Any]:
     """What anonymeter says of a release whose cells are values like those of the original."""
     problems = python_problems(python)
     if problems:
         raise InputError(problems)
-    known = [*parties[0], *parties[1]]
-    wanted = [*known, *([secret] if secret is not None else [])]
-    number = "number"
-    while number in known:
-        number += "_"
-    questions = {
-        "parties": [list(parties[0]), list(parties[1])],
-        "numeric": [name for name in numeric if name in known],
-        "secret": secret,
-        "attacks": attacks,
-        "seed": seed % 2**32,  # what it draws from takes no larger one
-        "number": number,
-    }
+    wanted = [*question.known, *([question.secret] if question.secret is not None else [])]
     frames = {"original": original, "release": release, "control": control}
     tables = {name: frame.select(wanted).write_csv() for name, frame in frames.items() if frame is not None}
+    return _answer(python, json.dumps({**question.as_dict(), "tables": tables}))
+
+
+def _answer(python: Path, asked: str) -> dict[str, Any]:
     call = [str(python), "-I", "-X", "utf8", str(PROGRAM)]
-    asked = json.dumps({**questions, "tables": tables})
     done = subprocess.run(call, input=asked, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         # What it printed may hold cell values, so it is not repeated.
@@ -81,29 +98,20 @@ def ask_anonymeter(
     return found
 
 
-def anonymeter_opinion(
-    python: Path,
-    table: ReadTable,
-    original: pl.DataFrame,
-    release: pl.DataFrame,
-    *,
-    party: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
-    control: pl.DataFrame | None = None,
-    seed: int = 0,
-) -> dict[str, Any]:
+def anonymeter_opinion(python: Path, compared: Compared, control: pl.DataFrame | None) -> dict[str, Any]:
     """anonymeter's three attacks on any release, its cells drawn as exact values."""
-    parties = two_parties(table, party)
+    table, options = compared.table, compared.options
+    parties = two_parties(table, options.party)
     if not all(parties):
         raise InputError(Problem("one-quasi-identifier", "anonymeter's linkability needs two quasi-identifiers"))
-    secret = sensitive[0] if sensitive else None
+    secret = options.sensitive[0] if options.sensitive else None
     if control is not None and secret is not None and secret not in control.columns:
         secret = None
     numeric = [name for name, column in table.columns.items() if column.domain.kind is DomainKind.NUMBER]
     kept = [secret] if secret is not None else []
-    drawn = drawn_table(table, release, kept, seed)
-    found = ask_anonymeter(python, original, drawn, parties, numeric=numeric, secret=secret, control=control, seed=seed)
-    return {**found, "column": secret}
+    drawn = drawn_table(table, compared.release, kept, options.seed)
+    question = Question(parties=parties, numeric=numeric, secret=secret, seed=options.seed)
+    return {**ask_anonymeter(python, compared.original, drawn, question, control), "column": secret}
 
 
 def python_problems(python: Path) -> list[Problem]:

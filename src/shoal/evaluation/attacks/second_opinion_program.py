@@ -83,13 +83,18 @@ def agreed_linkability(tables: dict[str, Any], parties: list[list[str]], attacks
     ordered = {name: None if table is None else table.assign(**{number: 0.0}) for name, table in tables.items()}
     counts = []
     for _ in range(ORDERS):
-        order = np.random.permutation(len(release)).astype(float)
-        stretched = pd.concat([release.assign(**{number: order}), release.head(1).assign(**{number: -FAR})])
-        ordered["release"] = stretched.reset_index(drop=True)
+        ordered["release"] = in_random_order(release, number)
         found = linkability(ordered, [[*party, number] for party in parties], max(1, attacks // ORDERS))
         counts.append((found.n_attacks_ori, found.n_success, found.n_baseline, found.n_control or 0))
     made, success, baseline, control = (sum(column) for column in zip(*counts, strict=True))
     return EvaluationResults(made, success, baseline, None if tables["control"] is None else control)
+
+
+def in_random_order(release: Any, number: str) -> Any:
+    """The release with a column that numbers its records, and one record so far away that the others lie near 0."""
+    order = np.random.permutation(len(release)).astype(float)
+    stretched = pd.concat([release.assign(**{number: order}), release.head(1).assign(**{number: -FAR})])
+    return stretched.reset_index(drop=True)
 
 
 def inference(tables: dict[str, Any], known: list[str], secret: str, attacks: int, model: Any = None) -> Any:
@@ -133,23 +138,27 @@ def singling_out(tables: dict[str, Any], known: list[str], number: str, attacks:
 
 
 def main() -> None:
-    questions = json.load(sys.stdin)
-    parties, numeric, secret = questions["parties"], questions["numeric"], questions["secret"]
-    number, seed = questions["number"], questions["seed"]
-    tables = {name: read(questions["tables"].get(name), numeric) for name in ("original", "release", "control")}
-    attacks = min([questions["attacks"], *(len(table) for table in tables.values() if table is not None)])
-    np.random.seed(seed)  # anonymeter draws from the global generator
+    asked = json.load(sys.stdin)
+    numeric = asked["numeric"]
+    tables = {name: read(asked["tables"].get(name), numeric) for name in ("original", "release", "control")}
+    np.random.seed(asked["seed"])  # anonymeter draws from the global generator
+    print(json.dumps(answers(asked, tables)))
+
+
+def answers(asked: dict[str, Any], tables: dict[str, Any]) -> dict[str, Any]:
+    parties, number, secret, seed = asked["parties"], asked["number"], asked["secret"], asked["seed"]
+    attacks = min([asked["attacks"], *(len(table) for table in tables.values() if table is not None)])
     known = [*parties[0], *parties[1]]
-    answers = {
+    found = {
         "linkability": words(linkability(tables, parties, attacks)),
         "agreed_linkability": words(agreed_linkability(tables, parties, attacks, number)),
-        "singling_out": singling_out(tables, known, number, questions["attacks"], seed),
+        "singling_out": singling_out(tables, known, number, asked["attacks"], seed),
     }
     if secret is not None:
-        model = tree(tables["release"], known, numeric, secret, seed)
-        answers["inference"] = words(inference(tables, known, secret, attacks))
-        answers["tree_inference"] = words(inference(tables, known, secret, attacks, model))
-    print(json.dumps(answers))
+        model = tree(tables["release"], known, asked["numeric"], secret, seed)
+        found["inference"] = words(inference(tables, known, secret, attacks))
+        found["tree_inference"] = words(inference(tables, known, secret, attacks, model))
+    return found
 
 
 if __name__ == "__main__":

@@ -88,12 +88,17 @@ def _promising_conditions(table: ReadTable, wanted: int, width: int, random: np.
             break
         chosen = tuple(sorted(random.choice(len(texts), size=width, replace=False).tolist()))
         one = int(random.integers(table.classes))
-        same = np.flatnonzero(texts[chosen[0]] == texts[chosen[0]][one])
-        for attribute in chosen[1:]:
-            same = same[texts[attribute][same] == texts[attribute][one]]
-        if same.shape[0] == 1:
+        if _is_alone(one, [texts[attribute] for attribute in chosen]):
             kept[tuple((attribute, int(texts[attribute][one])) for attribute in chosen)] = (one, chosen)
     return list(kept.values())
+
+
+def _is_alone(one: int, texts: list[NDArray[np.int32]]) -> bool:
+    """Whether no other class has the same texts."""
+    same = np.flatnonzero(texts[0] == texts[0][one])
+    for text in texts[1:]:
+        same = same[text[same] == text[one]]
+    return same.shape[0] == 1
 
 
 def _blind(table: ReadTable, people: _People, conditions: int, width: int, random: np.random.Generator) -> float:

@@ -23,6 +23,30 @@ from shoal.released.reading import group_rows
 LARGEST_WORK = 1_500_000_000  # rows touched by all passes together
 
 
+MIX = np.int64(-7046029254386353131)  # spreads keys over a hash table
+
+
+@kernel
+def slot_of(key: int, table: NDArray[np.int64]) -> int:
+    """Where a key stands in a hash table, or the empty entry (-1) where it belongs."""
+    mask = table.shape[0] - 1
+    slot = (key * MIX >> 24) & mask
+    while table[slot] != -1 and table[slot] != key:
+        slot = (slot + 1) & mask
+    return int(slot)
+
+
+@kernel
+def empty_slots(groups: NDArray[np.int32], codes: NDArray[np.int32], size: int, table: NDArray[np.int64]) -> None:
+    """Leave a hash table as it was: with -1 wherever a pair of group and code stands, or has pushed another one to."""
+    mask = table.shape[0] - 1
+    for row in range(groups.shape[0]):
+        slot = ((np.int64(groups[row]) * size + codes[row]) * MIX >> 24) & mask
+        while table[slot] != -1:
+            table[slot] = -1
+            slot = (slot + 1) & mask
+
+
 @kernel
 def join_column(
     groups: NDArray[np.int32],
@@ -39,24 +63,16 @@ def join_column(
     IN   number         (2^b,) scratch
     OUT  joined         (rows,)
     """
-    mask = table.shape[0] - 1
     found = 0
     for row in range(groups.shape[0]):
         key = np.int64(groups[row]) * size + codes[row]
-        slot = (key * np.int64(-7046029254386353131) >> 24) & mask
-        while table[slot] != -1 and table[slot] != key:
-            slot = (slot + 1) & mask
+        slot = slot_of(key, table)
         if table[slot] == -1:
             table[slot] = key
             number[slot] = found
             found += 1
         joined[row] = number[slot]
-    for row in range(groups.shape[0]):
-        key = np.int64(groups[row]) * size + codes[row]
-        slot = (key * np.int64(-7046029254386353131) >> 24) & mask
-        while table[slot] != -1:
-            table[slot] = -1
-            slot = (slot + 1) & mask
+    empty_slots(groups, codes, size, table)
     return found
 
 
@@ -96,24 +112,36 @@ class CombinationRisk:
             "smallest_class": int(sizes.min()),
         }
 
+    def describe_all(self, largest: int) -> list[dict[str, Any]]:
+        """Every combination of up to so many columns, each made of the one before it and one more column."""
+        found: list[dict[str, Any]] = []
+
+        def visit(groups: NDArray[np.int32], chosen: tuple[int, ...]) -> None:
+            if chosen:
+                found.append(self.describe(groups, chosen))
+            if len(chosen) < largest:
+                for column in range(chosen[-1] + 1 if chosen else 0, len(self.columns)):
+                    visit(self.join(groups, column), (*chosen, column))
+
+        visit(np.zeros(self.rows, dtype=np.int32), ())
+        return found
+
+    def describe_without(self, left_out: int) -> dict[str, Any]:
+        """The combination of all columns but one."""
+        others = [column for column in range(len(self.columns)) if column != left_out]
+        groups = np.zeros(self.rows, dtype=np.int32)
+        for column in others:
+            groups = self.join(groups, column)
+        return self.describe(groups, others)
+
 
 def risky_combinations(
     frame: pl.DataFrame, columns: Sequence[str], *, largest: int = 3, threshold: float = 0.2, shown: int = 20
 ) -> dict[str, Any]:
     """The riskiest combinations up to `largest` columns, and what each single attribute adds to the risk."""
     data = CombinationRisk(frame, columns, threshold)
-    width = len(data.columns)
-    allowed = _allowed_size(width, min(largest, width), data.rows)
-    found: list[dict[str, Any]] = []
-
-    def visit(groups: NDArray[np.int32], chosen: tuple[int, ...]) -> None:
-        if chosen:
-            found.append(data.describe(groups, chosen))
-        if len(chosen) < allowed:
-            for column in range(chosen[-1] + 1 if chosen else 0, width):
-                visit(data.join(groups, column), (*chosen, column))
-
-    visit(np.zeros(data.rows, dtype=np.int32), ())
+    allowed = _allowed_size(len(data.columns), min(largest, len(data.columns)), data.rows)
+    found = data.describe_all(allowed)
     found.sort(key=lambda entry: (-entry["at_risk"], -entry["unique"], -entry["average"], len(entry["columns"])))
     return {
         "largest": allowed,
@@ -127,20 +155,15 @@ def risky_combinations(
 
 def attribute_parts(data: CombinationRisk) -> list[dict[str, Any]]:
     """For each attribute: average risk with it alone, and how much the risk of all falls when it is left out."""
-    width = len(data.columns)
     nothing = np.zeros(data.rows, dtype=np.int32)
-    everything = data.describe(np.arange(data.rows, dtype=np.int32), range(width))
+    everything = data.describe(np.arange(data.rows, dtype=np.int32), range(len(data.columns)))
     parts = []
-    for left_out in range(width):
-        groups = nothing
-        for column in range(width):
-            if column != left_out:
-                groups = data.join(groups, column)
-        without = data.describe(groups, [number for number in range(width) if number != left_out])
-        alone = data.describe(data.join(nothing, left_out), [left_out])
+    for number, name in enumerate(data.columns):
+        without = data.describe_without(number)
+        alone = data.describe(data.join(nothing, number), [number])
         parts.append(
             {
-                "attribute": data.columns[left_out],
+                "attribute": name,
                 "alone": alone["average"],
                 "unique_without": without["unique"],
                 "added_average": everything["average"] - without["average"],

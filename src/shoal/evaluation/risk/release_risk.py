@@ -35,6 +35,9 @@ class Persons:
     kept: NDArray[np.bool_] | None = None
 
 
+EVERY_RECORD = Persons()
+
+
 @dataclass(frozen=True, eq=False)
 class _Crowds:
     """How many hide together, on one side: the original or the release."""
@@ -84,29 +87,31 @@ def _crowds(compared: Compared, persons: Persons) -> tuple[_Crowds, _Crowds]:
 
 
 def _crowds_of_persons(compared: Compared, column: str, persons: Persons) -> tuple[_Crowds, _Crowds]:
-    table, original, missing = compared.table, compared.original, persons.missing
-    kept = persons.kept
-    if not table.aligned and (kept is None or int(kept.sum()) != compared.release.height):
-        message = "persons can be counted only if the release has the rows of the original, in the same order"
-        hint = "give the private key of the release with --key"
-        raise InputError(Problem("different-rows", message, column, hint))
-    if column not in original.columns:
-        message = "the original has no such column"
-        raise InputError(Problem("unknown-column", message, column, did_you_mean(column, original.columns)))
-    everybody = original[column]
-    found = find_classes(original, list(table.columns))
+    _check_persons(compared, column, persons.kept)
+    table, everybody, missing = compared.table, compared.original[column], persons.missing
+    found = find_classes(compared.original, list(table.columns))
     before = _Crowds(
         persons_per_class(found, everybody, missing), found.sizes, persons_alone(found, everybody, missing)
     )
-    classes = Classes(table.class_of_row.astype(np.int64), table.class_sizes.astype(np.int64))
-    released = everybody if kept is None else everybody.filter(pl.Series(kept))
-    after = _Crowds(
-        persons_per_class(classes, released, missing) if compared.options.class_based else table.class_sizes,
-        table.class_sizes,
-        _alone_after(table, classes, released, missing) if compared.options.class_based else None,
-        table.suppressed_classes,
-    )
-    return before, after
+    sizes, hidden = table.class_sizes, table.suppressed_classes
+    if not compared.options.class_based:
+        return before, _Crowds(sizes, sizes, None, hidden)
+    classes = Classes(table.class_of_row.astype(np.int64), sizes.astype(np.int64))
+    released = everybody if persons.kept is None else everybody.filter(pl.Series(persons.kept))
+    alone = _alone_after(table, classes, released, missing)
+    return before, _Crowds(persons_per_class(classes, released, missing), sizes, alone, hidden)
+
+
+def _check_persons(compared: Compared, column: str, kept: NDArray[np.bool_] | None) -> None:
+    """Persons can be counted where it is known whose record each released row is."""
+    if not compared.table.aligned and (kept is None or int(kept.sum()) != compared.release.height):
+        message = "persons can be counted only if the release has the rows of the original, in the same order"
+        hint = "give the private key of the release with --key"
+        raise InputError(Problem("different-rows", message, column, hint))
+    known = compared.original.columns
+    if column not in known:
+        message = "the original has no such column"
+        raise InputError(Problem("unknown-column", message, column, did_you_mean(column, known)))
 
 
 def _alone_after(table: ReadTable, classes: Classes, persons: pl.Series, missing: tuple[str, ...]) -> int:

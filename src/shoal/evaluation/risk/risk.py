@@ -107,15 +107,13 @@ def size_distribution(sizes: CountArray, members: CountArray | None = None) -> l
     """How many records and classes there are for each range of class sizes."""
     members = sizes if members is None else members
     records = int(members.sum())
-    edges = [*SIZE_EDGES, int(sizes.max()) + 1 if int(sizes.max()) >= SIZE_EDGES[-1] else SIZE_EDGES[-1] + 1]
+    last = max(int(sizes.max()), SIZE_EDGES[-1]) + 1
     rows = []
-    for order, (low, above) in enumerate(pairwise(edges)):
+    for order, (low, above) in enumerate(pairwise([*SIZE_EDGES, last])):
         inside = (sizes >= low) & (sizes < above)
-        last = order == len(edges) - 2
-        name = f"{low}+" if last else (str(low) if above == low + 1 else f"{low}-{above - 1}")
         rows.append(
             {
-                "sizes": name,
+                "sizes": f"{low}+" if above == last else _range_of_sizes(low, above - 1),
                 "order": order,
                 "classes": int(inside.sum()),
                 "records": int(members[inside].sum()),
@@ -123,6 +121,10 @@ def size_distribution(sizes: CountArray, members: CountArray | None = None) -> l
             }
         )
     return rows
+
+
+def _range_of_sizes(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def journalist_risk(
@@ -159,17 +161,21 @@ def attribute_disclosure(table: ReadTable, sensitive: pl.Series) -> dict[str, An
     values = int(codes.max()) + 1
     prior = np.bincount(codes, minlength=values) / codes.shape[0]
     beliefs = _beliefs(table, codes, prior)
-    sizes, records = table.class_sizes, int(table.class_sizes.sum())
+    sizes = table.class_sizes
     same = (beliefs.distinct == 1) & (sizes > 0)
+
+    def mean(of_class: FloatArray) -> float:
+        return float((of_class * sizes).sum() / int(sizes.sum()))
+
     return {
         "values": values,
         "baseline": float(prior.max()),
-        "best_guess": float((beliefs.highest * sizes).sum() / records),
+        "best_guess": mean(beliefs.highest),
         "records_in_uniform_classes": int(sizes[same].sum()) if values > 1 else 0,
         "fewest_values": int(beliefs.distinct.min()),
-        "mean_gain": float((beliefs.gain * sizes).sum() / records),
+        "mean_gain": mean(beliefs.gain),
         "highest_gain": float(beliefs.gain.max()),
-        "mean_distance": float((beliefs.risen * sizes).sum() / records),
+        "mean_distance": mean(beliefs.risen),
         "highest_distance": float(beliefs.risen.max()),
     }
 

@@ -41,12 +41,31 @@ def model_accuracy(
     values = int(labels.max()) + 1
     if values < 2 or values > MOST_LABELS:
         return {"skipped": f"the label has {values} values; 2 to {MOST_LABELS} are needed"}
-    random = np.random.default_rng([seed, 31])
-    rows = random.permutation(original.height)[:largest]
+    rows = np.random.default_rng([seed, 31]).permutation(original.height)[:largest]
     train, test = rows[: len(rows) * 2 // 3], rows[len(rows) * 2 // 3 :]
     if np.unique(labels[train]).shape[0] < 2 or test.shape[0] == 0:
         return {"skipped": "there are too few records"}
     majority = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
+    return {
+        "label": label,
+        "trained_on": int(train.shape[0]),
+        "tested_on": int(test.shape[0]),
+        "sampled": original.height > largest,
+        "majority": majority,
+        "results": _trained_and_tested(table, original, labels, (train, test), majority, seed),
+    }
+
+
+def _trained_and_tested(
+    table: ReadTable,
+    original: pl.DataFrame,
+    labels: NDArray[np.int32],
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    majority: float,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """The accuracy of every model, learnt from the original and from the release, on other rows of the original."""
+    train, test = rows
     learnt_from = {
         "original": table_features(table, original, train),
         "release": table_features(table, original, train, release=True),
@@ -61,14 +80,7 @@ def model_accuracy(
                 accuracy = float((found == labels[test]).mean())
                 results.append({"model": name, "trained": trained, "accuracy": accuracy})
             results.append({"model": name, "trained": "majority", "accuracy": majority})
-    return {
-        "label": label,
-        "trained_on": int(train.shape[0]),
-        "tested_on": int(test.shape[0]),
-        "sampled": original.height > largest,
-        "majority": majority,
-        "results": results,
-    }
+    return results
 
 
 def few_threads() -> AbstractContextManager[Any]:
@@ -103,13 +115,17 @@ def table_features(
             if scaled:
                 numbers = (numbers - domain.positions[0]) / (domain.span or 1.0)
             blocks.append(numbers[:, np.newaxis])
-            continue
-        bins = make_bins(domain)
-        if release:
-            blocks.append(text_shares(column, bins)[column.codes[rows]])
         else:
-            blocks.append(np.eye(bins.count)[original_bins(column, bins, original[name])[rows]])
+            blocks.append(_shares_of_bins(column, original[name], release)[rows])
     return np.hstack(blocks).astype(np.float32)
+
+
+def _shares_of_bins(column: ReadColumn, original: pl.Series, release: bool) -> FloatArray:
+    """(rows, bins) how much of each cell is in each bin: one whole bin, for a value of the original."""
+    bins = make_bins(column.domain)
+    if release:
+        return text_shares(column, bins)[column.codes]
+    return np.asarray(np.eye(bins.count)[original_bins(column, bins, original)])
 
 
 def _numbers(column: ReadColumn, original: pl.Series, release: bool) -> FloatArray:

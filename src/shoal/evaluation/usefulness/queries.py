@@ -37,17 +37,11 @@ class Condition:
 def query_errors(table: ReadTable, original: pl.DataFrame, *, queries: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Relative errors of random count queries, overall and by selectivity."""
     random = np.random.default_rng([seed, 21])
-    names = list(table.columns)
-    codes = [
-        column.original if column.original is not None else column.domain.encode(original[name])
-        for name, column in table.columns.items()
-    ]
-    _, weights, first = group_rows(codes, original.height)
-    rows = {name: line[first] for name, line in zip(names, codes, strict=True)}
+    rows, weights = _distinct_rows(table, original)
     selectivity, error = [], []
     for _ in range(queries):
         for _ in range(DRAWS):
-            conditions = _draw(table, names, random)
+            conditions = _draw(table, list(table.columns), random)
             truth = _true_count(conditions, rows, weights)
             if truth > 0:
                 answer = _answer(conditions, table)
@@ -55,6 +49,16 @@ def query_errors(table: ReadTable, original: pl.DataFrame, *, queries: int = 100
                 error.append(abs(answer - truth) / truth)
                 break
     return _summary(np.array(selectivity), np.array(error), queries)
+
+
+def _distinct_rows(table: ReadTable, original: pl.DataFrame) -> tuple[dict[str, NDArray[np.int32]], NDArray[np.int64]]:
+    """The codes of the distinct rows of the original by column, and how often each occurs."""
+    codes = {
+        name: column.original if column.original is not None else column.domain.encode(original[name])
+        for name, column in table.columns.items()
+    }
+    _, weights, first = group_rows(list(codes.values()), original.height)
+    return {name: line[first] for name, line in codes.items()}, weights
 
 
 def _draw(table: ReadTable, names: list[str], random: np.random.Generator) -> list[Condition]:
@@ -75,15 +79,22 @@ def _condition(domain: Domain, share: float, random: np.random.Generator) -> Con
         ends = _random_range(domain, share, random)
         accepted[:values] = (domain.positions >= ends[0]) & (domain.positions <= ends[1])
         return Condition(domain.name, accepted, ends)
-    wanted, reached = share * domain.counts.sum(), 0
-    for code in random.permutation(values):
-        if reached > 0 and reached + domain.counts[code] > wanted:
-            continue
-        accepted[code] = True
-        reached += int(domain.counts[code])
-        if reached >= wanted:
-            break
+    accepted[_random_set(domain.counts, share, random)] = True
     return Condition(domain.name, accepted, None)
+
+
+def _random_set(counts: NDArray[np.int64], share: float, random: np.random.Generator) -> list[int]:
+    """Values that have about the given share of the records together; at least one."""
+    chosen: list[int] = []
+    wanted, records = share * counts.sum(), 0
+    for code in random.permutation(counts.shape[0]):
+        if records > 0 and records + counts[code] > wanted:
+            continue
+        chosen.append(int(code))
+        records += int(counts[code])
+        if records >= wanted:
+            break
+    return chosen
 
 
 def _random_range(domain: Domain, share: float, random: np.random.Generator) -> tuple[float, float]:

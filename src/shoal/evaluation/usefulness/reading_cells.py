@@ -85,7 +85,11 @@ def _estimate_weights(column: ReadColumn) -> FloatArray:
     if domain.kind in (DomainKind.NUMBER, DomainKind.ORDER):
         return weights
     counts = np.bincount(column.codes, minlength=cells.loss.shape[0]).astype(np.float64)
-    cover = _Cover.of(column)
+    return _as_common_as_released(_Cover.of(column), counts, weights)
+
+
+def _as_common_as_released(cover: _Cover, counts: FloatArray, weights: FloatArray) -> FloatArray:
+    """How common the values are, so that the released texts are as common as they are: a few rounds of estimation."""
     even = weights / max(1.0, float(weights.sum()))
     for _ in range(ROUNDS):
         sums = cover.sums(weights)
@@ -114,8 +118,8 @@ class _Cover:
         missing = cells.covers_missing & (column.domain.missing_count > 0)
         sets = list(cells.members)
         end[sets] = first[sets]
-        text = np.repeat(np.array(sets, dtype=np.int64), [len(cells.members[one]) for one in sets])
-        code = np.concatenate([cells.members[one] for one in sets]).astype(np.int64) if sets else text
+        text = np.repeat(np.array(sets, dtype=np.int64), [len(codes) for codes in cells.members.values()])
+        code = np.concatenate(list(cells.members.values())).astype(np.int64) if sets else text
         present = code < values  # missing values of a set are in `missing`
         return cls(first, end, missing, text[present], code[present], values)
 
@@ -140,18 +144,21 @@ def _sum_by(groups: NDArray[np.int64], values: FloatArray, count: int) -> FloatA
 def text_shares(column: ReadColumn, bins: Bins) -> FloatArray:
     """(texts, bins) the share of every bin in what each released text stands for."""
     domain, cells = column.domain, column.cells
-    values = len(domain.values)
     cover, weights = _Cover.of(column), value_weights(column)
     shares = np.empty((cells.loss.shape[0], bins.count))
     for number in range(bins.count):
         shares[:, number] = cover.sums(np.where(bins.of_code == number, weights, 0.0))
     means = ~np.isnan(cells.number) & (shares.sum(axis=1) <= 0)
-    if means.any() and values:
-        nearest = np.clip(np.searchsorted(domain.positions, cells.number[means]), 0, values - 1)
+    if means.any() and domain.values:
         shares[means] = 0.0
-        shares[means, bins.of_code[nearest]] = 1.0
+        shares[means, bins.of_code[_nearest_codes(domain, cells.number[means])]] = 1.0
     weight = shares.sum(axis=1, keepdims=True)
     return np.where(weight > 0, shares / np.where(weight > 0, weight, 1.0), 1.0 / max(1, bins.count))
+
+
+def _nearest_codes(domain: Domain, positions: FloatArray) -> NDArray[np.int64]:
+    """The value at or right above each position: what a mean or midpoint is taken for."""
+    return np.clip(np.searchsorted(domain.positions, positions), 0, len(domain.values) - 1)
 
 
 def covered_codes(column: ReadColumn, random: np.random.Generator) -> NDArray[np.int64]:
@@ -160,18 +167,16 @@ def covered_codes(column: ReadColumn, random: np.random.Generator) -> NDArray[np
     A mean or midpoint is the nearest value; what covers nothing known is missing.
     """
     cover, weights = _Cover.of(column), value_weights(column)
-    values = cover.values
     text = column.codes.astype(np.int64)
     found = _drawn_from_ranges(cover, weights, text, random)
-    for one, codes in column.cells.members.items():
-        rows = np.flatnonzero(text == one)
-        known = np.asarray(codes)[np.asarray(codes) < values]
+    for one, members in column.cells.members.items():
+        rows, codes = np.flatnonzero(text == one), np.asarray(members)
+        known = codes[codes < cover.values]
         if rows.shape[0] and known.shape[0]:
             found[rows] = random.choice(known, rows.shape[0], p=weights[known] / weights[known].sum())
     means = (~np.isnan(column.cells.number) & (cover.sums(weights) <= 0))[text]
-    if means.any() and values:
-        numbers = column.cells.number[text[means]]
-        found[means] = np.clip(np.searchsorted(column.domain.positions, numbers), 0, values - 1)
+    if means.any() and cover.values:
+        found[means] = _nearest_codes(column.domain, column.cells.number[text[means]])
     return found
 
 

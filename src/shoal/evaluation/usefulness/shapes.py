@@ -85,7 +85,7 @@ def _along_an_axis(domain: Domain) -> tuple[CodeArray, list[str]]:
     places = np.unique(domain.positions)
     if domain.kind is DomainKind.ORDER or len(places) <= MOST:
         fine = np.searchsorted(places, domain.positions)
-        texts = [domain.values[int(np.flatnonzero(fine == number)[0])] for number in range(len(places))]
+        texts = [domain.values[int(np.argmax(fine == number))] for number in range(len(places))]
         return _together(fine, domain.counts, texts, texts)
     edges, text_of = _round_edges(domain)
     fine = np.searchsorted(edges, domain.positions, side="right")
@@ -99,18 +99,23 @@ def _together(
     fine: CodeArray, counts: CodeArray, first: Sequence[str], last: Sequence[str]
 ) -> tuple[CodeArray, list[str]]:
     """Bins of at least LEAST records from finer ones in their order; the outer ones do not tell where they end."""
-    records = np.bincount(fine, weights=counts, minlength=len(first))
+    starts = _starts_of_bins(np.bincount(fine, weights=counts, minlength=len(first)))
+    ends = [*(start - 1 for start in starts[1:]), len(first) - 1]
+    labels = [_label(first[start], last[end]) for start, end in zip(starts, ends, strict=True)]
+    if len(starts) > 1 and first is not last:
+        labels[0], labels[-1] = f"≤ {last[ends[0]]}", f"≥ {first[starts[-1]]}"
+    return np.searchsorted(np.array(starts), fine, side="right") - 1, labels
+
+
+def _starts_of_bins(records: NDArray[Any]) -> list[int]:
+    """The first of the finer bins of each, so that every one has enough records."""
     starts, held = [0], 0.0
     for number, inside in enumerate(records):
         if held >= LEAST and records[number:].sum() >= LEAST:
             starts.append(number)
             held = 0.0
         held += inside
-    ends = [*(start - 1 for start in starts[1:]), len(first) - 1]
-    labels = [_label(first[start], last[end]) for start, end in zip(starts, ends, strict=True)]
-    if len(starts) > 1 and first is not last:
-        labels[0], labels[-1] = f"≤ {last[ends[0]]}", f"≥ {first[starts[-1]]}"
-    return np.searchsorted(np.array(starts), fine, side="right") - 1, labels
+    return starts
 
 
 def _label(first: str, last: str) -> str:

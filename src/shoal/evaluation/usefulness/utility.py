@@ -21,7 +21,7 @@ from shoal.evaluation.usefulness.reading_cells import (
     text_shares,
     variance_inside,
 )
-from shoal.released.domain import DomainKind, FloatArray
+from shoal.released.domain import Domain, DomainKind, FloatArray
 from shoal.released.reading import ReadColumn, ReadTable
 from shoal.tables.schema import Scale
 
@@ -56,20 +56,27 @@ def moments(table: ReadTable, original: pl.DataFrame) -> dict[str, dict[str, flo
         if after is None:
             continue
         mean, variance, known = after
-        true_mean = float((domain.positions * domain.counts).sum() / domain.counts.sum())
-        true_variance = float(((domain.positions - true_mean) ** 2 * domain.counts).sum() / domain.counts.sum())
+        true_mean, true_variance = _true_moments(domain)
         if not np.isfinite([mean, variance, true_mean, true_variance]).all():
             continue  # the square of a number beyond 1e150 is none any more
+        deviation = float(np.sqrt(true_variance))
         found[name] = {
             "mean_before": true_mean,
             "mean_after": mean,
-            "deviation_before": float(np.sqrt(true_variance)),
+            "deviation_before": deviation,
             "deviation_after": float(np.sqrt(variance)),
-            "mean_shift": abs(mean - true_mean) / np.sqrt(true_variance) if true_variance > 0 else 0.0,
+            "mean_shift": abs(mean - true_mean) / deviation if true_variance > 0 else 0.0,
             "unknown": table.rows - known,
             "days": domain.scale is Scale.DATE,
         }
     return found
+
+
+def _true_moments(domain: Domain) -> tuple[float, float]:
+    """Mean and variance of the values of the original."""
+    records = domain.counts.sum()
+    mean = float((domain.positions * domain.counts).sum() / records)
+    return mean, float(((domain.positions - mean) ** 2 * domain.counts).sum() / records)
 
 
 def _moments_of_ranges(column: ReadColumn) -> tuple[float, float, int] | None:
@@ -123,13 +130,13 @@ def _distributions(
     """Per column: the bin of every original record, and (classes, bins) released records of each class per bin."""
     before: dict[str, Distribution] = {}
     after: dict[str, FloatArray] = {}
-    sizes = table.class_sizes[:, np.newaxis]
     for name, column in table.columns.items():
         bins = make_bins(column.domain)
         before[name] = (original_bins(column, bins, original[name]), bins.count)
-        after[name] = text_shares(column, bins)[column.text_of_class] * sizes
-    for name in kept:
-        if name in release.columns and name in original.columns and name not in table.columns:
+        after[name] = text_shares(column, bins)[column.text_of_class] * table.class_sizes[:, np.newaxis]
+    others = [name for name in kept if name in release.columns and name in original.columns]
+    for name in others:
+        if name not in table.columns:
             before[name], after[name] = _kept_distribution(table, original[name], release[name])
     return before, after
 

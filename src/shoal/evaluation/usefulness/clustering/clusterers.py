@@ -28,6 +28,9 @@ STARTS = 10  # k-means begins anew this many times and keeps the tightest result
 SAMPLES = {"agglomerative": 4_000, "mixture": 20_000}  # records that these are fitted on, at most
 
 
+Doubles = NDArray[np.float64]
+
+
 def cluster_features(features: Features, clusterer: str | Clusterer, clusters: int, seed: int) -> Labels:
     """A cluster number for every record, 0 for the largest cluster.
 
@@ -95,20 +98,31 @@ def _k_means(name: str, clusters: int, seed: int) -> Any:
 
 def _run_on_sample(features: Features, name: str, clusters: int, seed: int) -> NDArray[np.int64]:
     """The label of every row, by clusters of a sample of records."""
-    from sklearn.cluster import AgglomerativeClustering
-    from sklearn.metrics import pairwise_distances_argmin
-    from sklearn.mixture import GaussianMixture
-
     rows = _sample_rows(features, SAMPLES[name], seed)
     points = features.points[rows].astype(np.float64)
     clusters = min(clusters, np.unique(points, axis=0).shape[0])
+    everything = features.points.astype(np.float64)
     if name == "mixture":
-        mixture = GaussianMixture(clusters, covariance_type="diag", reg_covar=1e-3, random_state=seed).fit(points)
-        found: NDArray[np.int64] = mixture.predict(features.points.astype(np.float64))
-        return found
+        return _by_mixture(points, everything, clusters, seed)
+    return _by_merging(points, everything, clusters, rows)
+
+
+def _by_mixture(points: Doubles, everything: Doubles, clusters: int, seed: int) -> NDArray[np.int64]:
+    from sklearn.mixture import GaussianMixture
+
+    mixture = GaussianMixture(clusters, covariance_type="diag", reg_covar=1e-3, random_state=seed).fit(points)
+    found: NDArray[np.int64] = mixture.predict(everything)
+    return found
+
+
+def _by_merging(points: Doubles, everything: Doubles, clusters: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Agglomerative clusters of the sample; the other records belong to the nearest centre."""
+    from sklearn.cluster import AgglomerativeClustering
+    from sklearn.metrics import pairwise_distances_argmin
+
     labels = AgglomerativeClustering(clusters).fit_predict(points) if clusters > 1 else np.zeros(len(rows), np.int64)
     centres = np.stack([points[labels == label].mean(axis=0) for label in range(clusters)])
-    nearest: NDArray[np.int64] = pairwise_distances_argmin(features.points.astype(np.float64), centres)
+    nearest: NDArray[np.int64] = pairwise_distances_argmin(everything, centres)
     nearest[rows] = labels  # rows of the sample keep the cluster that they were merged into
     return nearest
 
