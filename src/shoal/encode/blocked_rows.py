@@ -32,21 +32,28 @@ def blocked_rows(
         block,
     )
     order = np.argsort(block, kind="stable").astype(np.int32)
-    features, step = local_features(problem, rows[order])
-    intervals = problem.numbers.shape[1]
     ends = np.cumsum(np.bincount(block, minlength=blocks))
-    found = BlockedRows(
+    found = _laid_out(problem, rows[order], weights[order], np.concatenate([[0], ends]).astype(np.int64))
+    fill_blocks(found)
+    return found, block[order], order
+
+
+def _laid_out(
+    problem: SearchProblem, rows: IntegerArray, weights: NDArray[np.int64], starts: NDArray[np.int64]
+) -> BlockedRows:
+    """Column by column, with room for what is known of each block."""
+    features, step = local_features(problem, rows)
+    intervals, blocks = problem.numbers.shape[1], starts.shape[0] - 1
+    return BlockedRows(
         columns=np.ascontiguousarray(features.T),
-        numbers=np.ascontiguousarray(problem.numbers[rows[order]].T),
-        weights=weights[order],
+        numbers=np.ascontiguousarray(problem.numbers[rows].T),
+        weights=weights,
         step=step,
         number_weight=problem.number_weight,
-        starts=np.concatenate([[0], ends]).astype(np.int64),
+        starts=starts,
         absent=np.empty((step.shape[0], blocks), dtype=np.uint8),
         low=np.empty((intervals, blocks)),
         high=np.empty((intervals, blocks)),
         reached=np.zeros(rows.shape[0]),
         most_reached=np.zeros(blocks),
     )
-    fill_blocks(found)
-    return found, block[order], order

@@ -22,12 +22,7 @@ def collapse_rows(
     Costs one sort of n integers (a few where it overflows) and about 40 bytes per record at its peak.
     """
     records = columns[0].shape[0]
-    key = row_keys(records, zip(columns, sizes, strict=True))
-    order = pl.Series(key).arg_sort().to_numpy()  # on all threads
-    key = key[order]
-    begins = np.ones(records, dtype=np.bool_)  # where the sorted records begin another row
-    np.not_equal(key[1:], key[:-1], out=begins[1:])
-    starts = np.flatnonzero(begins)
+    order, starts = _runs(row_keys(records, zip(columns, sizes, strict=True)))
     held = np.diff(starts, append=records)
     row_of_record = np.empty(records, dtype=np.int32)
     row_of_record[order] = np.repeat(np.arange(starts.shape[0], dtype=np.int32), held)
@@ -37,3 +32,12 @@ def collapse_rows(
         distinct_codes[number] = codes[some_record]
     weights = held if counts is None else np.add.reduceat(counts[order], starts)
     return distinct_codes, weights.astype(np.int64), row_of_record
+
+
+def _runs(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The records in the order of their keys, and where in it each run of equal keys starts."""
+    order = pl.Series(key).arg_sort().to_numpy()  # on all threads
+    key = key[order]
+    begins = np.ones(key.shape[0], dtype=np.bool_)
+    np.not_equal(key[1:], key[:-1], out=begins[1:])
+    return order, np.flatnonzero(begins)

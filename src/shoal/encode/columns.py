@@ -41,6 +41,88 @@ class _Ordered(NamedTuple):
     values: pl.Series
 
 
+_NO_NUMBERS, _NO_RANKS = np.empty(0), np.empty(0, dtype=np.int64)
+
+
+class _LaidOut(NamedTuple):
+    """The values of a column as codes, and what each level of generalization makes of them."""
+
+    kind: Kind
+    coded: _Coded
+    positions: NDArray[np.float64]  # (codes,) 0 to 1, a missing value at 2
+    ancestors: NDArray[np.int32]  # (levels, codes)
+    cost: NDArray[np.float64]
+    numbers: NDArray[np.float64] = _NO_NUMBERS  # (codes,) of an INTERVAL
+    ranks: NDArray[np.int64] = _NO_RANKS
+    ends: OuterEnds | None = None  # of ranges that are rounded
+    halvings: bool = False
+
+    def encoded(self, name: str, weight: float, at_most: int | None) -> EncodedAttribute:
+        coded = self.coded
+        return EncodedAttribute(
+            name,
+            self.kind,
+            len(coded.texts),
+            self.positions,
+            self.ancestors,
+            self.cost,
+            weight,
+            coded.missing_code,
+            at_most,
+            self.halvings,
+        )
+
+    def book(self, attribute: Attribute, hierarchy: Hierarchy | None) -> ColumnCodebook:
+        coded = self.coded
+        return ColumnCodebook(
+            attribute.name,
+            self.kind,
+            attribute.scale,
+            coded.values,
+            coded.texts,
+            self.numbers,
+            self.ranks,
+            coded.missing_code,
+            hierarchy,
+            self.ends,
+        )
+
+
+def _as_tree(
+    column: CodedColumn, distinct: pl.Series, absent: int, hierarchy: Hierarchy, attribute: Attribute
+) -> _LaidOut:
+    coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
+    places = _leaf_positions(hierarchy, distinct, attribute)
+    ancestors, cost = tree_levels(hierarchy, coded.missing_code >= 0, places)
+    return _LaidOut(Kind.TREE, coded, _even_positions(len(coded.texts)), ancestors, cost)
+
+
+def _as_set(column: CodedColumn, distinct: pl.Series, absent: int) -> _LaidOut:
+    coded = _code_in_order(column, distinct.sort(), absent)
+    ancestors, cost = flat_levels(len(coded.texts))
+    return _LaidOut(Kind.FLAT, coded, _even_positions(len(coded.texts)), ancestors, cost)
+
+
+def _as_interval(
+    column: CodedColumn,
+    distinct: pl.Series,
+    absent: int,
+    hierarchy: Hierarchy | None,
+    attribute: Attribute,
+    rounding: str | None,
+) -> _LaidOut:
+    numbers, ranks, ordered = _ordered_numbers(distinct, attribute)
+    coded = _code_in_order(column, ordered, absent)
+    ends, places = (None, numbers) if rounding is None else _rounded(ordered, numbers, attribute, rounding)
+    positions = scaled_positions(places, coded.missing_code >= 0)
+    if coded.missing_code >= 0:
+        ends = with_missing(ends)
+        numbers, ranks = np.append(numbers, np.nan), np.append(ranks, len(ranks))
+    nodes = _hierarchy_nodes(coded.texts, hierarchy)
+    ancestors, cost = interval_levels(positions, nodes)
+    return _LaidOut(Kind.INTERVAL, coded, positions, ancestors, cost, numbers, ranks, ends, nodes is None)
+
+
 def encode_attribute(
     column: CodedColumn,
     attribute: Attribute,
@@ -59,59 +141,15 @@ def encode_attribute(
     stand where their units begin. Also returns the number of missing cells.
     """
     distinct, absent = _distinct(column, missing)
-    halvings, ends = False, None
     if hierarchy is not None and (as_nodes or attribute.scale is Scale.CATEGORY):
-        coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
-        ancestors, cost = tree_levels(
-            hierarchy, coded.missing_code >= 0, _leaf_positions(hierarchy, distinct, attribute)
-        )
-        kind, numbers, positions = Kind.TREE, np.empty(0), _even_positions(len(coded.texts))
-        ranks = np.empty(0, dtype=np.int64)
+        laid = _as_tree(column, distinct, absent, hierarchy, attribute)
     elif attribute.scale is Scale.CATEGORY:
-        coded = _code_in_order(column, distinct.sort(), absent)
-        ancestors, cost = flat_levels(len(coded.texts))
-        kind, numbers, positions = Kind.FLAT, np.empty(0), _even_positions(len(coded.texts))
-        ranks = np.empty(0, dtype=np.int64)
-        hierarchy = None
+        laid, hierarchy = _as_set(column, distinct, absent), None
     else:
-        numbers, ranks, ordered = _ordered_numbers(distinct, attribute)
-        coded = _code_in_order(column, ordered, absent)
-        places = numbers
-        if rounding is not None:
-            ends, places = _rounded(ordered, numbers, attribute, rounding)
-        positions = scaled_positions(places, coded.missing_code >= 0)
-        if coded.missing_code >= 0:
-            ends = with_missing(ends)
-            numbers, ranks = np.append(numbers, np.nan), np.append(ranks, len(ranks))
-        nodes = _hierarchy_nodes(coded.texts, hierarchy)
-        ancestors, cost = interval_levels(positions, nodes)
-        kind, halvings = Kind.INTERVAL, nodes is None
-    _check_cap(attribute.name, at_most, len(ancestors), halvings)
-    encoded = EncodedAttribute(
-        attribute.name,
-        kind,
-        len(coded.texts),
-        positions,
-        ancestors,
-        cost,
-        weight,
-        coded.missing_code,
-        at_most,
-        halvings,
-    )
-    book = ColumnCodebook(
-        attribute.name,
-        kind,
-        attribute.scale,
-        coded.values,
-        coded.texts,
-        numbers,
-        ranks,
-        coded.missing_code,
-        hierarchy,
-        ends,
-    )
-    return encoded, book, coded.codes, coded.missing_count
+        laid = _as_interval(column, distinct, absent, hierarchy, attribute, rounding)
+    _check_cap(attribute.name, at_most, len(laid.ancestors), laid.halvings)
+    book = laid.book(attribute, hierarchy)
+    return laid.encoded(attribute.name, weight, at_most), book, laid.coded.codes, laid.coded.missing_count
 
 
 def encode_model_column(
@@ -127,27 +165,34 @@ def encode_model_column(
     """
     distinct, absent = _distinct(column, missing)
     positions = ancestors = None
-    if hierarchy is not None and attribute.scale is Scale.CATEGORY:
+    if attribute.scale is not Scale.CATEGORY:
+        ordered, positions, ancestors = _in_order_and_tree(distinct, absent, attribute, hierarchy)
+        coded = _code_in_order(column, ordered, absent)
+    elif hierarchy is not None:
         coded = _code_leaves(column, distinct, absent, hierarchy, attribute.name)
         ancestors, _ = tree_levels(hierarchy, coded.missing_code >= 0)
-    elif attribute.scale is Scale.CATEGORY:
-        coded = _code_in_order(column, distinct.sort(), absent)
     else:
-        numbers, _, ordered = _ordered_numbers(distinct, attribute)
-        positions = scaled_positions(numbers, absent > 0)
-        if hierarchy is not None:
-            leaves = _leaf_numbers(ordered, hierarchy, attribute.name)
-            in_tree_order = np.argsort(leaves, kind="stable")
-            ordered = ordered.gather(in_tree_order)
-            positions[: len(leaves)] = positions[in_tree_order]
-            ancestors = _ancestors_of(leaves[in_tree_order], hierarchy, absent > 0)
-        coded = _code_in_order(column, ordered, absent)
+        coded = _code_in_order(column, distinct.sort(), absent)
     categories, weights = (None, None) if hierarchy is None else _categories(coded.texts, hierarchy)
     wanted = set(named_values)
     value_codes = {text: code for code, text in enumerate(coded.texts.to_list()) if text in wanted} if wanted else {}
     return EncodedColumn(
         attribute.name, coded.codes, len(coded.texts), positions, ancestors, value_codes, categories, weights
     )
+
+
+def _in_order_and_tree(
+    distinct: pl.Series, absent: int, attribute: Attribute, hierarchy: Hierarchy | None
+) -> tuple[pl.Series, NDArray[np.float64], NDArray[np.int32] | None]:
+    """Values with an order: rising or, with a hierarchy, as its leaves stand; the position of each, and its nodes."""
+    numbers, _, ordered = _ordered_numbers(distinct, attribute)
+    positions = scaled_positions(numbers, absent > 0)
+    if hierarchy is None:
+        return ordered, positions, None
+    leaves = _leaf_numbers(ordered, hierarchy, attribute.name)
+    in_tree_order = np.argsort(leaves, kind="stable")
+    positions[: len(leaves)] = positions[in_tree_order]
+    return ordered.gather(in_tree_order), positions, _ancestors_of(leaves[in_tree_order], hierarchy, absent > 0)
 
 
 def _categories(texts: pl.Series, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

@@ -72,39 +72,44 @@ def encode_columns(
 ) -> EncodedColumns:
     """Every column as codes; every problem of every column is raised together."""
     problems: list[Problem] = []
-    encoded: list[EncodedAttribute] = []
-    books: list[ColumnCodebook] = []
-    codes: list[NDArray[np.int32]] = []
-    missing_cells: dict[str, int] = {}
+    quasi: list[tuple[EncodedAttribute, ColumnCodebook, NDArray[np.int32], int]] = []
     columns: dict[str, EncodedColumn] = {}
     for attribute in attributes:
         name = attribute.name
+        tree = hierarchies.get(name)
         try:
             if attribute.role is Role.QUASI_IDENTIFYING:
-                one, book, of_records, absent = encode_attribute(
-                    numbered[name],
-                    attribute,
-                    hierarchies.get(name),
-                    as_nodes=name in options.as_nodes,
-                    weight=options.weights.get(name, 1.0),
-                    missing=options.missing,
-                    at_most=options.at_most.get(name),
-                    rounding=options.roundings.get(name),
-                )
-                encoded.append(one)
-                books.append(book)
-                codes.append(of_records)
-                missing_cells[name] = absent
+                quasi.append(_encode_quasi(numbered[name], attribute, tree, options))
             if attribute.role is Role.SENSITIVE or name in options.model_columns:
                 named = [text for column, text in options.named_values if column == name]
-                columns[name] = encode_model_column(
-                    numbered[name], attribute, hierarchies.get(name), options.missing, named
-                )
+                columns[name] = encode_model_column(numbered[name], attribute, tree, options.missing, named)
         except InputError as error:
             problems.extend(error.problems)
     if problems:
         raise InputError(problems)
-    return EncodedColumns(tuple(encoded), tuple(books), tuple(codes), missing_cells, columns)
+    return EncodedColumns(
+        attributes=tuple(encoded for encoded, *_ in quasi),
+        books=tuple(book for _, book, *_ in quasi),
+        codes=tuple(codes for _, _, codes, _ in quasi),
+        missing_cells={encoded.name: absent for encoded, *_, absent in quasi},
+        columns=columns,
+    )
+
+
+def _encode_quasi(
+    column: CodedColumn, attribute: Attribute, hierarchy: Hierarchy | None, options: EncodeOptions
+) -> tuple[EncodedAttribute, ColumnCodebook, NDArray[np.int32], int]:
+    name = attribute.name
+    return encode_attribute(
+        column,
+        attribute,
+        hierarchy,
+        as_nodes=name in options.as_nodes,
+        weight=options.weights.get(name, 1.0),
+        missing=options.missing,
+        at_most=options.at_most.get(name),
+        rounding=options.roundings.get(name),
+    )
 
 
 def _numbered(

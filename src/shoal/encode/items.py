@@ -63,12 +63,8 @@ class SearchProblem:
 def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size_price: float = 0.0) -> SearchProblem:
     """Lay out the items of a table."""
     layers = [layer for number, one in enumerate(table.attributes) for layer in _layers(number, one)]
-    intervals = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
     features, steps = _features(table, layers)
-    numbers = np.empty((table.rows, len(intervals)))
-    for column, number in enumerate(intervals):
-        numbers[:, column] = table.attributes[number].positions[table.codes[number]]
-    number_weight = np.array([table.attributes[number].weight for number in intervals], dtype=np.float64)
+    numbers, number_weight = _numbers(table)
     item_row, item_weight = _items(table.weights, k) if safety is None else _single_items(table.weights)
     return SearchProblem(
         features=features,
@@ -86,6 +82,15 @@ def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size
         safety=safety,
         item_record=None if safety is None else stable_order(table.row_of_record, table.rows),
     )
+
+
+def _numbers(table: EncodedTable) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(rows, intervals) the position of each row in each INTERVAL, and (intervals,) what these weigh."""
+    intervals = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
+    numbers = np.empty((table.rows, len(intervals)))
+    for column, number in enumerate(intervals):
+        numbers[:, column] = table.attributes[number].positions[table.codes[number]]
+    return numbers, np.array([table.attributes[number].weight for number in intervals], dtype=np.float64)
 
 
 def _features(table: EncodedTable, layers: Sequence[Layer]) -> tuple[IntegerArray, list[FloatArray]]:

@@ -18,22 +18,28 @@ def tree_levels(
     A node costs its share of the leaves or, where the leaves are numbers, its share of their range: `positions` are
     those of the leaves, 0 to 1 over the values that occur, NaN for leaves that are none.
     """
-    leaves = len(hierarchy.leaves)
-    cost = hierarchy.leaf_counts[hierarchy.ancestors] / leaves if positions is None else _widths(hierarchy, positions)
-    cost[hierarchy.leaf_counts[hierarchy.ancestors] == 1] = 0.0  # a single leaf loses nothing, repeated or not
+    leaves, ancestors = len(hierarchy.leaves), hierarchy.ancestors
+    cost = hierarchy.leaf_counts[ancestors] / leaves if positions is None else _widths(hierarchy, positions)
+    cost[hierarchy.leaf_counts[ancestors] == 1] = 0.0  # a single leaf loses nothing, repeated or not
     cost[-1] = 1.0
-    ancestors = hierarchy.ancestors
     if missing:
-        ancestors = np.where(ancestors >= leaves, ancestors + 1, ancestors)
-        column = np.full((hierarchy.levels, 1), leaves, dtype=np.int32)
-        column[-1] = ancestors[-1, 0]
-        ancestors = np.hstack([ancestors, column])
-        lift = np.zeros((hierarchy.levels, 1))
-        lift[-1] = 1.0
-        cost = np.hstack([cost, lift])
+        ancestors, cost = _with_missing_leaf(ancestors, cost, leaves)
     if hierarchy.levels == 1:  # a single value: lifting it to the root loses nothing
         cost[:] = 0.0
     return np.ascontiguousarray(ancestors, dtype=np.int32), np.ascontiguousarray(cost, dtype=np.float64)
+
+
+def _with_missing_leaf(
+    ancestors: NDArray[np.int32], cost: NDArray[np.float64], leaves: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """One more leaf, numbered behind the others, that stays itself up to the root; inner nodes move up by one."""
+    levels = ancestors.shape[0]
+    ancestors = np.where(ancestors >= leaves, ancestors + 1, ancestors)
+    column = np.full((levels, 1), leaves, dtype=np.int32)
+    column[-1] = ancestors[-1, 0]
+    lift = np.zeros((levels, 1))
+    lift[-1] = 1.0
+    return np.hstack([ancestors, column]), np.hstack([cost, lift])
 
 
 def _widths(hierarchy: Hierarchy, positions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -75,15 +81,19 @@ def interval_levels(
         if level == levels - 1:
             nodes = np.zeros(size, dtype=np.int64)
         _, inverse = np.unique(nodes, return_inverse=True)
-        count = int(inverse.max()) + 1 if size else 0
-        low = np.full(count, np.inf)
-        high = np.full(count, -np.inf)
-        np.minimum.at(low, inverse, positions)
-        np.maximum.at(high, inverse, positions)
-        cost[level] = np.minimum(1.0, high - low)[inverse]
+        cost[level] = _widths_of_parts(inverse, positions)
         ancestors[level] = inverse + first_free
-        first_free += count
+        first_free += int(inverse.max()) + 1 if size else 0
     return ancestors, cost
+
+
+def _widths_of_parts(part: NDArray[np.int64], positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(size,) how much of the range the part of each code spans, 1 at most."""
+    count = int(part.max()) + 1 if part.size else 0
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, part, positions)
+    np.maximum.at(high, part, positions)
+    return np.asarray(np.minimum(1.0, high - low)[part])
 
 
 def _nested_halves(positions: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -26,18 +26,7 @@ def encode_population(
     Leaving them out can only lower the count of persons that fit a group, so the search errs on the safe side; the
     check of the released values reads the whole population.
     """
-    problems = [
-        Problem("missing-column", "the population table has no such column", book.name, hint)
-        for book in codebook.columns
-        if book.name not in frame.columns
-        for hint in [did_you_mean(book.name, frame.columns)]
-    ]
-    looked_at = [*(book.name for book in codebook.columns), *([person] if person is not None else [])]
-    problems += [
-        Problem("unknown-type", f"the population has values of type {type(dtype).__name__}, which have no text", name)
-        for name, dtype in frame.schema.items()
-        if name in looked_at and not has_text(dtype)
-    ]
+    problems = _population_problems(frame, [book.name for book in codebook.columns], person)
     if problems:
         raise InputError(problems)
     codes = np.empty((len(codebook.columns), frame.height), dtype=np.int32)
@@ -50,6 +39,20 @@ def encode_population(
         numbers = person_numbers(frame[person], missing)[known_rows]
         owners = np.unique(numbers, return_inverse=True)[1].astype(np.int32)
     return np.ascontiguousarray(codes[:, known_rows]), owners
+
+
+def _population_problems(frame: pl.DataFrame, quasi: list[str], person: str | None) -> list[Problem]:
+    problems = [
+        Problem("missing-column", "the population table has no such column", name, did_you_mean(name, frame.columns))
+        for name in quasi
+        if name not in frame.columns
+    ]
+    looked_at = [*quasi, *([person] if person is not None else [])]
+    return problems + [
+        Problem("unknown-type", f"the population has values of type {type(dtype).__name__}, which have no text", name)
+        for name, dtype in frame.schema.items()
+        if name in looked_at and not has_text(dtype)
+    ]
 
 
 def _codes_of_values(distinct: pl.Series, book: ColumnCodebook, missing: Sequence[str]) -> NDArray[np.int32]:

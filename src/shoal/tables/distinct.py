@@ -101,13 +101,20 @@ def _numbered(categories: pl.Series) -> tuple[pl.Series, CodeArray] | None:
     place[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # where each appears first
     if place.size and place.min() < 0:
         return None
-    order = np.argsort(place[:count])
-    if (np.diff(order) < 0).any():  # they were numbered by several threads at once
-        number = np.empty(place.size, dtype=np.int32)
-        number[order] = np.arange(count)
-        number[count:] = count
-        place[:count], codes = place[order], number[codes]
+    place, codes = _by_first_appearance(place, codes, count)
     return categories.gather(place).cast(pl.String), codes
+
+
+def _by_first_appearance(place: NDArray[np.int64], codes: CodeArray, count: int) -> tuple[NDArray[np.int64], CodeArray]:
+    """The same with numbers that rise, where several threads at once have given them; a null stays the last."""
+    order = np.argsort(place[:count])
+    if not (np.diff(order) < 0).any():
+        return place, codes
+    number = np.empty(place.size, dtype=np.int32)
+    number[order] = np.arange(count)
+    number[count:] = count
+    place[:count] = place[order]
+    return place, number[codes]
 
 
 def _of_columns(work: Callable[[pl.Series], Answer], frame: pl.DataFrame, names: Iterable[str]) -> dict[str, Answer]:

@@ -27,21 +27,19 @@ def exact_order(distinct: pl.Series, positions: NDArray[np.float64], scale: Scal
 
     The scale is one with distances, and every value has a position.
     """
-    if not isinstance(distinct.dtype, TEXT_LIKE):
-        order = np.lexsort((_places(distinct), positions))
-        return order, np.arange(len(order), dtype=np.int64)
-    texts = distinct.cast(pl.String)
+    is_text = isinstance(distinct.dtype, TEXT_LIKE)
+    texts = distinct.cast(pl.String) if is_text else distinct
     spelling = _places(texts)
     order = np.lexsort((spelling, positions))
     shared = np.flatnonzero(np.diff(positions[order]) == 0)
-    if shared.shape[0] == 0:
+    if not is_text or shared.shape[0] == 0:
         return order, np.arange(len(order), dtype=np.int64)
     tied = order[np.union1d(shared, shared + 1)]
     within = np.zeros(len(texts), dtype=np.int64)
     within[tied] = _exact_ranks(texts.gather(tied), scale)
     order = np.lexsort((spelling, within, positions))
     changes = (np.diff(positions[order]) != 0) | (np.diff(within[order]) != 0)
-    return order, np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)
+    return order, np.append(0, np.cumsum(changes)).astype(np.int64)
 
 
 def _places(values: pl.Series) -> Integers:

@@ -16,6 +16,9 @@ MOSTLY = 0.9  # of the distinct values have a form, so that the others are taken
 FEW = 20  # with fewer values nothing is concluded
 
 
+_MISSING_OR_WRONG = "name the other texts with --missing if they mean 'missing', and correct them if not"
+
+
 def near_form(distinct: pl.Series, missing: tuple[str, ...]) -> tuple[str, str] | None:
     """What the distinct values of a category nearly are, and what to say about it; None if it is a category.
 
@@ -25,19 +28,15 @@ def near_form(distinct: pl.Series, missing: tuple[str, ...]) -> tuple[str, str] 
     count = len(texts)
     if count < FEW:
         return None
-    dates = texts.str.contains(_SLASHED) | texts.str.contains(_DOTTED_TIME) | texts.str.contains(_NAMED_MONTH)
-    known = pl.Series(~pl.Series(parse_moments(texts)).is_nan().to_numpy())
-    commas = texts.str.contains(_COMMA_NUMBER)
-    numbers = pl.Series(~pl.Series(parse_numbers(texts).positions).is_nan().to_numpy())
-    if _mostly(dates, count):
+    if _mostly(texts.str.contains(f"{_SLASHED}|{_DOTTED_TIME}|{_NAMED_MONTH}"), count):
         return "dates in another form than yyyy-mm-dd", "say which: --date-format COLUMN=%m/%d/%Y"
-    if _mostly(known, count):
-        return "dates", "name the other texts with --missing if they mean 'missing', and correct them if not"
-    if _mostly(commas, count) and texts.str.contains(",", literal=True).any():
+    if _mostly(pl.Series(parse_moments(texts)).is_not_nan(), count):
+        return "dates", _MISSING_OR_WRONG
+    if _mostly(texts.str.contains(_COMMA_NUMBER), count) and texts.str.contains(",", literal=True).any():
         return "numbers with a decimal comma", "say so: --decimal-comma"
-    others = count - int(numbers.sum())
-    if _mostly(numbers, count) and others and not texts.str.contains(r"^\s*0[0-9]").any():
-        return "numbers", "name the other texts with --missing if they mean 'missing', and correct them if not"
+    numbers = pl.Series(parse_numbers(texts).positions).is_not_nan()
+    if _mostly(numbers, count) and not numbers.all() and not texts.str.contains(r"^\s*0[0-9]").any():
+        return "numbers", _MISSING_OR_WRONG
     return None
 
 

@@ -100,6 +100,10 @@ def cheapest_unit(
     moments = as_moments(known)
     if moments.values.null_count():  # not all of them are dates, which is told elsewhere
         return None
+    return _cheapest_unit(moments, of_value)
+
+
+def _cheapest_unit(moments: Moments, counts: NDArray[np.int64]) -> str | None:
     numbers = moments.numbers(moments.values)
     lowest, highest = float(numbers.min()), float(numbers.max())
     if lowest == highest:
@@ -108,7 +112,7 @@ def cheapest_unit(
         begins, ends = _unit_around(moments, unit)
         low, high = moments.numbers(begins), moments.numbers(ends)
         widths = np.minimum(high, highest) - np.maximum(low, lowest)
-        if float(np.average(widths, weights=of_value)) < LOSS_OF_ROUNDING * (highest - lowest):
+        if float(np.average(widths, weights=counts)) < LOSS_OF_ROUNDING * (highest - lowest):
             return unit if (low != numbers).any() else None
     return None
 
@@ -138,16 +142,24 @@ def _ends_of_numbers(numbers: FloatArray, width: Decimal, whole: bool) -> OuterE
     if len(numbers) and not max(np.abs(steps).max(), np.abs(numbers).max() if whole else 0.0) < EXACT_BELOW / 2:
         raise ValueError("the numbers are too large for this unit")
     for _ in range(2):
-        units, place = np.unique(steps.astype(np.int64), return_inverse=True)
-        begins = np.array([float(int(unit) * width) for unit in units])[place]
-        nexts = np.array([float((int(unit) + 1) * width) for unit in units])[place]
-        steps = steps - (numbers < begins) + (numbers >= nexts)
-    units, place = np.unique(steps.astype(np.int64), return_inverse=True)
+        units, place = _units(steps)
+        steps = steps - (numbers < _starts(units, width)[place]) + (numbers >= _starts(units, width, 1)[place])
+    units, place = _units(steps)
     last = 1 if whole else 0
-    low = pl.Series([_plain(int(unit) * width) for unit in units], dtype=pl.String)
-    high = pl.Series([_plain((int(unit) + 1) * width - last) for unit in units], dtype=pl.String)
-    starts = np.array([float(int(unit) * width) for unit in units], dtype=np.float64)
-    return OuterEnds(low.gather(place), high.gather(place), starts[place])
+    low = pl.Series([_plain(unit * width) for unit in units], dtype=pl.String)
+    high = pl.Series([_plain((unit + 1) * width - last) for unit in units], dtype=pl.String)
+    return OuterEnds(low.gather(place), high.gather(place), _starts(units, width)[place])
+
+
+def _units(steps: FloatArray) -> tuple[list[int], NDArray[np.int64]]:
+    """The units that occur, and which of them each number is in."""
+    units, place = np.unique(steps.astype(np.int64), return_inverse=True)
+    return [int(unit) for unit in units], place
+
+
+def _starts(units: list[int], width: Decimal, ahead: int = 0) -> FloatArray:
+    """(units,) where each begins or, with `ahead`, the next one."""
+    return np.array([float((unit + ahead) * width) for unit in units], dtype=np.float64)
 
 
 def _plain(number: Decimal) -> str:

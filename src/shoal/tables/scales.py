@@ -116,22 +116,24 @@ def comparable_positions(values: pl.Series, scale: Scale) -> Positions:
 def parse_numbers(series: pl.Series, missing: Collection[str] = ()) -> Numbers:
     """The values of a column as floats."""
     values = _without_missing(series, missing)
-    dtype = values.dtype
-    wrong = pl.repeat(False, values.len(), eager=True)
-    if isinstance(dtype, pl.String):
-        wrong = (~(values.str.contains(_NUMBER) | values.str.contains(_INFINITE))).fill_null(False)
-        texts = values.str.strip_chars().str.strip_prefix("+").set(wrong, None)
-        floats = texts.cast(pl.Float64, strict=False)
-        wrong = wrong | (texts.is_not_null() & floats.is_null())
-    elif dtype.is_numeric():
-        floats = values.cast(pl.Float64)
-    else:
-        wrong, floats = values.is_not_null(), pl.repeat(None, values.len(), dtype=pl.Float64, eager=True)
+    floats, wrong = _as_floats(values)
     positions = floats.fill_null(float("nan")).to_numpy().astype(np.float64)
     infinite = np.isinf(positions)
     positions[infinite] = np.nan
     fractions = int(np.count_nonzero(positions != np.round(positions)) - np.count_nonzero(np.isnan(positions)))
     return Numbers(positions, int(wrong.sum()), fractions, int(infinite.sum()))
+
+
+def _as_floats(values: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The values as floats, and which of them are no numbers."""
+    if isinstance(values.dtype, pl.String):
+        wrong = (~(values.str.contains(_NUMBER) | values.str.contains(_INFINITE))).fill_null(False)
+        texts = values.str.strip_chars().str.strip_prefix("+").set(wrong, None)
+        floats = texts.cast(pl.Float64, strict=False)
+        return floats, wrong | (texts.is_not_null() & floats.is_null())
+    if values.dtype.is_numeric():
+        return values.cast(pl.Float64), pl.repeat(False, values.len(), eager=True)
+    return pl.repeat(None, values.len(), dtype=pl.Float64, eager=True), values.is_not_null()
 
 
 def _without_missing(series: pl.Series, missing: Collection[str]) -> pl.Series:

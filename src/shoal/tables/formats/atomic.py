@@ -91,11 +91,7 @@ class StagedFiles:
         older: dict[Path, Path] = {}
         published = False
         try:
-            for target in list(self._places.values())[1 if first is None else 0 :]:
-                if target.exists():
-                    aside = _waiting_name(target)
-                    target.replace(aside)
-                    older[target] = aside
+            self._set_aside(older, list(self._places.values())[1 if first is None else 0 :])
             for folder in folders:
                 _flush_folder(folder)
             if first is not None:
@@ -115,6 +111,15 @@ class StagedFiles:
             _remove(aside)
         for folder in folders:
             _flush_folder(folder)
+
+    @staticmethod
+    def _set_aside(older: dict[Path, Path], targets: list[Path]) -> None:
+        """Move away what stands in the places, and note where to, one by one: the next step may fail."""
+        for target in targets:
+            if target.exists():
+                aside = _waiting_name(target)
+                target.replace(aside)
+                older[target] = aside
 
 
 @contextmanager

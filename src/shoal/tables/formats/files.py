@@ -146,13 +146,15 @@ class Reading:
         self._before = _state_of(path)
         threads = ThreadPoolExecutor(max_workers=2)
         self._sha256 = threads.submit(sha256_of_file, path, self._given_up)
-        read: Callable[[], tuple[pl.DataFrame, CsvOptions | None, dict[str, CodedColumn]]]
-        if self._format is Format.CSV:
-            read = CsvReading(path, self.options, numbered).result
-        else:
-            read = threads.submit(_read_columns, path, self._format).result
-        self._read = read
+        self._read = self._begin(threads, numbered)
         threads.shutdown(wait=False)
+
+    def _begin(
+        self, threads: ThreadPoolExecutor, numbered: Collection[str]
+    ) -> Callable[[], tuple[pl.DataFrame, CsvOptions | None, dict[str, CodedColumn]]]:
+        if self._format is Format.CSV:
+            return CsvReading(self.path, self.options, numbered).result
+        return threads.submit(_read_columns, self.path, self._format).result
 
     def result(self) -> ReadTable:
         if self._problem is not None:

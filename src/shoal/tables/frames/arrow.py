@@ -38,20 +38,23 @@ def polars_to_arrow(frame: pl.DataFrame, original: Any, rows: NDArray[np.int64] 
     kept = original if rows is None else original.take(pa.array(rows))
     if kept.num_rows != frame.height:
         raise ValueError("the frame to restore has another number of rows than the input")
-    fields, columns = [], []
+    restored = [_restored(series, kept) for series in frame]
     all_kept = rows is None and frame.columns == list(kept.column_names)
-    for series in frame:
-        if series.name in kept.column_names and _is_unchanged(series, kept.column(series.name)):
-            fields.append(kept.schema.field(series.name))
-            columns.append(taken_over_arrow(series, kept.column(series.name)))
-        else:
-            all_kept = False
-            array = used_categories(series).to_arrow(compat_level=pl.CompatLevel.oldest())
-            fields.append(pa.field(series.name, array.type))
-            columns.append(array)
+    all_kept = all_kept and all(unchanged for *_, unchanged in restored)
     notes = original.schema.metadata or {}
     kept_notes = notes if all_kept else {key: value for key, value in notes.items() if key != _PANDAS_NOTES}
-    return pa.table(columns, schema=pa.schema(fields, metadata=kept_notes or None))
+    schema = pa.schema([field for field, *_ in restored], metadata=kept_notes or None)
+    return pa.table([column for _, column, _ in restored], schema=schema)
+
+
+def _restored(series: pl.Series, kept: Any) -> tuple[Any, Any, bool]:
+    """The field and the column of a series, and whether they are those of the original."""
+    import pyarrow as pa
+
+    if series.name in kept.column_names and _is_unchanged(series, kept.column(series.name)):
+        return kept.schema.field(series.name), taken_over_arrow(series, kept.column(series.name)), True
+    array = used_categories(series).to_arrow(compat_level=pl.CompatLevel.oldest())
+    return pa.field(series.name, array.type), array, False
 
 
 def _is_unchanged(series: pl.Series, column: Any) -> bool:

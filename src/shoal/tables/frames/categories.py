@@ -37,14 +37,10 @@ def used_dictionary(column: Any) -> Any:
     """
     import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     whole = column.unify_dictionaries().combine_chunks()
     whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-    values = whole.dictionary
-    if pa.types.is_floating(values.type):
-        values = pc.add(values, pa.scalar(0.0, values.type))  # so that there is one zero
-    entries = values.dictionary_encode()  # by first appearance
+    entries = _with_one_zero(whole.dictionary).dictionary_encode()  # by first appearance
     codes = entries.indices.take(whole.indices)
     used = np.unique(codes.drop_null().to_numpy(zero_copy_only=False)).astype(np.int64)
     place = np.zeros(len(entries.dictionary) + 1, dtype=np.int64)
@@ -53,6 +49,13 @@ def used_dictionary(column: Any) -> Any:
     places = place[codes.fill_null(0).to_numpy(zero_copy_only=False)]
     indices = pa.array(places, mask=absent).cast(whole.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, entries.dictionary.take(pa.array(used)), ordered=whole.type.ordered)
+
+
+def _with_one_zero(values: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.add(values, pa.scalar(0.0, values.type)) if pa.types.is_floating(values.type) else values
 
 
 def has_inner_dictionary(kind: Any) -> bool:

@@ -43,11 +43,7 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     Raises InputError for other objects, for column names that are repeated or no text, and for mixed columns.
     """
     if isinstance(frame, pl.LazyFrame):
-        try:
-            frame = frame.collect()
-        except pl.exceptions.PolarsError as error:  # its message may quote cells
-            message = f"the LazyFrame cannot be collected ({type(error).__name__})"
-            raise InputError(Problem("unreadable-frame", message, hint="try frame.collect()")) from None
+        frame = _collected(frame)
     if isinstance(frame, pl.DataFrame):
         _check_polars(frame)
         return frame, PolarsRestore()
@@ -56,16 +52,21 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Restore]:
     if nw.dependencies.is_pandas_dataframe(frame):
         check_names(list(frame.columns))
         return pandas_to_polars(frame), PandasRestore(frame)
-    if nw.dependencies.is_pyarrow_table(frame):
-        check_names(list(frame.column_names))
-        return arrow_to_polars(frame), ArrowRestore(frame)
-    table = _arrow_columns(frame)
+    table = frame if nw.dependencies.is_pyarrow_table(frame) else _arrow_columns(frame)
     if table is not None:
         check_names(list(table.column_names))
         return arrow_to_polars(table), ArrowRestore(table)
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
     hint = "give a pandas or polars DataFrame, a polars LazyFrame or a pyarrow Table"
     raise InputError(Problem("unknown-frame", f"objects of type {kind} are not tables that can be read", hint=hint))
+
+
+def _collected(frame: pl.LazyFrame) -> pl.DataFrame:
+    try:
+        return frame.collect()
+    except pl.exceptions.PolarsError as error:  # its message may quote cells
+        message = f"the LazyFrame cannot be collected ({type(error).__name__})"
+        raise InputError(Problem("unreadable-frame", message, hint="try frame.collect()")) from None
 
 
 def as_shown(frame: Any) -> pl.DataFrame:

@@ -55,6 +55,9 @@ def polars_to_pandas(frame: pl.DataFrame, original: pd.DataFrame, rows: NDArray[
     return restored
 
 
+_CONVERT = "convert the column to text or to numbers, e.g. with astype(str)"
+
+
 def _column_to_polars(column: pd.Series[Any], name: str) -> pl.Series | Problem:
     import pandas as pd
 
@@ -66,8 +69,7 @@ def _column_to_polars(column: pd.Series[Any], name: str) -> pl.Series | Problem:
     elif pd.api.types.is_object_dtype(dtype):
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind not in _ONE_KIND:
-            hint = "convert the column to text or to numbers, e.g. with astype(str)"
-            return Problem("mixed-types", f"the column holds values of several kinds ({kind})", name, hint)
+            return Problem("mixed-types", f"the column holds values of several kinds ({kind})", name, _CONVERT)
         if kind in ("string", "empty"):
             return pl.Series(name, column.where(column.notna(), None).tolist(), dtype=pl.String)
         return _objects_to_polars(column, name)
@@ -76,8 +78,7 @@ def _column_to_polars(column: pd.Series[Any], name: str) -> pl.Series | Problem:
             raise NotImplementedError
         return pl.from_pandas(column, nan_to_null=True).alias(name)
     except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
-        hint = "convert the column to text or to numbers, e.g. with astype(str)"
-        return Problem("unknown-type", f"columns of the pandas type {dtype} cannot be read", name, hint)
+        return Problem("unknown-type", f"columns of the pandas type {dtype} cannot be read", name, _CONVERT)
     except ImportError:
         hint = "pip install 'shoal[pandas]'"
         return Problem("missing-package", "pyarrow is needed to read this pandas column", name, hint)
@@ -132,16 +133,14 @@ def _column_to_pandas(series: pl.Series, source: pd.Series[Any] | None) -> pd.Se
         return texts
     if series.dtype in (pl.Int128, pl.UInt128):  # pandas has no such type, but Python has such numbers
         return pd.Series(series.to_list(), dtype=object)
+    extended = source is not None and pd.api.types.is_extension_array_dtype(source.dtype)
     if series.dtype.is_integer() or series.dtype == pl.Boolean:
-        nullable = series.null_count() > 0 or (source is not None and pd.api.types.is_extension_array_dtype(source))
-        if nullable:
+        if series.null_count() > 0 or extended:
             kind = "boolean" if series.dtype == pl.Boolean else str(series.dtype)
             return pd.Series(series.to_list(), dtype=kind)
         return pd.Series(series.to_numpy())
     restored = series.to_pandas()
-    if source is not None and series.dtype.is_float() and pd.api.types.is_extension_array_dtype(source.dtype):
-        restored = restored.astype("Float64")
-    return restored
+    return restored.astype("Float64") if extended and series.dtype.is_float() else restored
 
 
 def _text_type(source: pd.Series[Any] | None) -> Any:

@@ -29,17 +29,22 @@ def taken_over(series: pl.Series, column: pd.Series[Any]) -> pd.Series[Any]:
     if isinstance(dtype, np.dtypes.ObjectDType):
         return pd.Series(_objects(series, column), dtype=object)
     if isinstance(dtype, pd.ArrowDtype):
-        import pyarrow as pa
-
-        held = pa.array(column.array)
-        held = held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held])
-        return pd.Series(pd.arrays.ArrowExtensionArray(taken_over_arrow(series, held)))
+        return _arrow_backed(series, column)
     if series.dtype.is_float():
         return pd.Series(with_one_zero(series).to_numpy(), dtype=dtype)
     if isinstance(column.array, pd.arrays.IntegerArray | pd.arrays.BooleanArray):
         filled = series.fill_null(False if series.dtype == pl.Boolean else 0)
         return pd.Series(type(column.array)(filled.to_numpy(writable=True), series.is_null().to_numpy(writable=True)))
     return pd.Series(column.array.take(np.arange(len(column))))
+
+
+def _arrow_backed(series: pl.Series, column: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+    import pyarrow as pa
+
+    held = pa.array(column.array)
+    held = held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held])
+    return pd.Series(pd.arrays.ArrowExtensionArray(taken_over_arrow(series, held)))
 
 
 def taken_over_arrow(series: pl.Series, column: Any) -> Any:

@@ -40,11 +40,9 @@ def read_csv_back(path: Path, options: CsvOptions, categories: Collection[str]) 
         hashing = threads.submit(lambda: hashlib.sha256(data.data).hexdigest())
         found = scan(data, delimiter, quote)
         frame, sha256 = reading.result(), hashing.result()
-    if frame is None or not found.is_well_formed or found.needs_rewriting:
+    if frame is None or not found.is_well_formed or found.needs_rewriting or frame.height != found.records - 1:
         return None
-    names = first_record(data, found, delimiter, quote)
-    agree = frame.height == found.records - 1 and frame.columns == names
-    return (frame, sha256) if agree else None
+    return (frame, sha256) if frame.columns == first_record(data, found, delimiter, quote) else None
 
 
 def _read(path: Path, delimiter: str, quote: str, categories: Collection[str]) -> pl.DataFrame | None:

@@ -69,8 +69,7 @@ class CsvPieces:
 
     def _pieces(self, troubles: _Troubles) -> Iterator[pl.DataFrame]:
         blocks = self._text()
-        rest = b""
-        first = b""
+        rest = first = b""
         ended = False
         while not ended:
             block = next(blocks, None)
@@ -83,22 +82,21 @@ class CsvPieces:
                 first, body = begun
                 troubles.lines = _line_ends(rest[:body])
                 rest = rest[body:]
-            delimiter, quote = self._form
-            whole = len(rest) if ended else behind_last_record(_array(rest), delimiter, quote)
+            whole = len(rest) if ended else behind_last_record(_array(rest), *self._form)
             if whole == 0:
-                if len(rest) > _LONGEST_RECORD:
-                    message = "a record does not end: a quote may not be closed"
-                    hint = "turn quoting off with an empty quote option"
-                    raise InputError(Problem("unclosed-quote", message, hint=hint))
+                _refuse_endless(rest)
                 continue
             piece, rest = rest[:whole], rest[whole:]
-            data = _array(first + piece)
-            found = scan(data, delimiter, quote)
-            troubles.add(found, first, piece)
-            if not troubles.any:
-                frame = read_records(data, found, delimiter, quote).slice(1)
-                if frame.height:
-                    yield frame.rename(dict(zip(frame.columns, self.names, strict=True)))
+            frame = self._records(first, piece, troubles)
+            if frame is not None and frame.height:
+                yield frame.rename(dict(zip(frame.columns, self.names, strict=True)))
+
+    def _records(self, first: bytes, piece: bytes, troubles: _Troubles) -> pl.DataFrame | None:
+        """The records of a piece; None once something is wrong, for then troubles are looked for alone."""
+        data = _array(first + piece)
+        found = scan(data, *self._form)
+        troubles.add(found, first, piece)
+        return None if troubles.any else read_records(data, found, *self._form).slice(1)
 
     @property
     def _form(self) -> tuple[str, str]:
@@ -120,16 +118,8 @@ class CsvPieces:
             return None
         if found.records == 0:
             raise InputError(Problem("empty-file", f"'{self.path}' is empty", hint=_NEEDED))
-        cells = first_record(data, found, delimiter, quote)
-        header = given.header if given.header is not None else looks_like_header(cells)
-        names = cells if header else [f"column_{number}" for number in range(1, found.width + 1)]
-        if given.rename_duplicates:
-            names = without_duplicates(names)
-        problems = header_problems(names, given.header)
-        if problems:
-            raise InputError(problems)
+        header, self.names = _header_and_names(first_record(data, found, delimiter, quote), found.width, given)
         self.options = replace(given, delimiter=delimiter, quote=quote, encoding=self._encoding, header=header)
-        self.names = names
         first = rest[found.first_record_start : found.first_record_end]
         if not first.endswith((b"\n", b"\r")):
             first += b"\n"
@@ -173,6 +163,25 @@ class CsvPieces:
             raise InputError(undecodable(found)) from None
 
     _encoding: str = "utf-8"
+
+
+def _header_and_names(cells: list[str], width: int, given: CsvOptions) -> tuple[bool, list[str]]:
+    """Whether the first record holds names, and the names of the columns."""
+    header = given.header if given.header is not None else looks_like_header(cells)
+    names = cells if header else [f"column_{number}" for number in range(1, width + 1)]
+    if given.rename_duplicates:
+        names = without_duplicates(names)
+    problems = header_problems(names, given.header)
+    if problems:
+        raise InputError(problems)
+    return header, names
+
+
+def _refuse_endless(rest: bytes) -> None:
+    if len(rest) > _LONGEST_RECORD:
+        message = "a record does not end: a quote may not be closed"
+        hint = "turn quoting off with an empty quote option"
+        raise InputError(Problem("unclosed-quote", message, hint=hint))
 
 
 class _Hashed:

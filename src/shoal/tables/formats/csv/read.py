@@ -82,13 +82,9 @@ class CsvReading:
             raise InputError(_unreadable(self._path, error)) from None
         found, delimiter, quote = _scanned(data, options)
         header, names = _names(self._path, data, found, delimiter, quote, options)
-        form, frame = self._likely.result()
-        fits = form == (delimiter, quote) and not found.needs_rewriting
-        coded: dict[str, CodedColumn] = {}
-        if not fits or frame is None or frame.shape != (found.records, found.width):
+        frame, coded = self._as_it_seemed((delimiter, quote), found, names if header else None)
+        if frame is None:
             frame = read_records(data, found, delimiter, quote)
-        elif header and self._coded.result()[0] == names:
-            coded = self._coded.result()[1]
         frame = (frame.slice(1) if header else frame).rename(dict(zip(frame.columns, names, strict=True)))
         if options.decimal_comma:
             from shoal.tables.formats.csv.decimal_comma import with_points
@@ -97,6 +93,17 @@ class CsvReading:
             coded = {name: column for name, column in coded.items() if name not in changed}
             options = replace(options, decimal_comma=None)  # what is written has points
         return frame, replace(options, delimiter=delimiter, quote=quote, encoding=encoding, header=header), coded
+
+    def _as_it_seemed(
+        self, form: tuple[str, str], found: Scan, names: list[str] | None
+    ) -> tuple[pl.DataFrame | None, dict[str, CodedColumn]]:
+        """What was read meanwhile in the likely form, if it was the right one; `names` are those of a header."""
+        likely, frame = self._likely.result()
+        fits = likely == form and not found.needs_rewriting
+        if not fits or frame is None or frame.shape != (found.records, found.width):
+            return None, {}
+        seen, coded = self._coded.result() if names is not None else (None, {})
+        return frame, coded if names is not None and seen == names else {}
 
 
 def _likely_form(data: Bytes, options: CsvOptions) -> tuple[str, str]:
