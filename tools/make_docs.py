@@ -180,16 +180,17 @@ def command_line_page() -> str:
     """Every verb with its help, arguments and options, from the parser itself."""
     import typer.main
 
-    from shoal.cli.main import _put_together
+    from shoal.cli.main import put_together
+    from shoal.cli.man import verbs
 
-    command = typer.main.get_command(_put_together([]))
+    command = typer.main.get_command(put_together([]))
     lines = [
         "# Command line",
         "",
         "Exit codes: 0 done, 1 our fault, 2 bad input or usage, 3 the requirement does not hold.",
         "",
     ]
-    for path, verb in _verbs(command, "shoal"):
+    for path, verb in verbs(command, "shoal"):
         lines += [f"## {path}", "", verb.help or "", "", "| option | what it does |", "|---|---|"]
         for parameter in verb.params:
             names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
@@ -199,14 +200,6 @@ def command_line_page() -> str:
             lines += ["", "```sh", *verb.epilog.split("\n\n")[1:], "```"]
         lines.append("")
     return "\n".join(lines)
-
-
-def _verbs(command: Any, path: str) -> Iterator[tuple[str, Any]]:
-    for name, verb in getattr(command, "commands", {}).items():
-        if getattr(verb, "commands", None):
-            yield from _verbs(verb, f"{path} {name}")
-        else:
-            yield f"{path} {name}", verb
 
 
 def job_schema() -> dict[str, Any]:

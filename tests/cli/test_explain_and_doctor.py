@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +71,19 @@ def test_doctor(shoal) -> None:
 
 
 def test_every_verb_has_examples() -> None:
-    assert set(_FILES) - set(EXAMPLES) <= {"experiment"}
+    assert set(_FILES) <= set(EXAMPLES)
+
+
+def test_the_manual_page(shoal) -> None:
+    outcome = shoal("man")
+    assert outcome.code == 0, outcome.err
+    assert all(
+        f".SH SHOAL {verb.upper()}".replace("-", "\\-") in outcome.out for verb in _FILES if verb != "hierarchies"
+    )
+    assert ".B \\-\\-suppression\\-limit" in outcome.out
+    if shutil.which("man") is not None:
+        shown = subprocess.run(["man", "-l", "-"], input=outcome.out, capture_output=True, text=True, check=True)
+        assert "shoal init patients.csv -o first.yaml -k 20" in shown.stdout
 
 
 def test_help_shows_them_and_completion_works(tmp_path: Path) -> None:

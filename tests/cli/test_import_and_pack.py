@@ -61,6 +61,9 @@ def test_a_project_of_arx(shoal, project: Path, tmp_path: Path) -> None:
     assert "no legal advice" in page
     for title in ("HIPAA", "policy 0070", "ISO/IEC 27559", "shoal verify release.csv --certificate certificate.json"):
         assert title in page
+    assert "That is ABOVE it" in page  # k = 5, and the policy asks for 11
+    assert "distinct-l:illness:2 holds" in page
+    assert page.count("### ") == 23  # a section for every question
     first = (tmp_path / "evidence.zip").read_bytes()
     assert shoal("pack", "here", "-o", "evidence.zip").code == 2
     assert shoal("pack", "here", "-o", "evidence.zip", "--force").code == 0

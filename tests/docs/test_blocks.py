@@ -26,7 +26,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import shoal
-from shoal.cli.main import _put_together, main
+from shoal.cli.examples import EXAMPLES
+from shoal.cli.main import main, put_together
 from shoal.sample.hospital import hospital_table
 from shoal.tables.schema import Attribute, Role, Scale
 
@@ -231,8 +232,42 @@ def run_commands(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert end.value.code == expected, arguments
 
 
+def examples() -> list[str]:
+    """The examples of all verbs, in an order in which each finds what it needs."""
+    lines = [line for verb in EXAMPLES for line in EXAMPLES[verb] if not any(part in line for part in NOT_HERE)]
+    return sorted(lines, key=lambda line: not line.startswith(("shoal init", "shoal anonymize")))
+
+
+# Examples that other tests run: a part of the line, and where.
+NOT_HERE = {
+    "shoal demo": "tests/cli/test_other_verbs.py",
+    "shoal serve": "tests/web",
+    "--algorithms all": "many runs: tests/cli/test_other_verbs.py",
+    "shoal man": "a pipe: tests/cli/test_explain_and_doctor.py",
+    "doctor --warm": "seconds of compiling: tools/make_dist.py",
+    "experiment koc": "tests/cli/test_experiment.py",
+}
+
+
+def test_the_examples_of_the_help_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay_out(tmp_path, 300)
+    shutil.copy(tmp_path / "hierarchies/job.csv", tmp_path / "job.csv")
+    shutil.copy(tmp_path / "stays.csv", tmp_path / "survey.csv")
+    (tmp_path / "patients.csv").rename(tmp_path / "all.csv")
+    columns = ["name", "age", "sex", "postcode", "diagnosis", "ward"]
+    pl.read_csv(tmp_path / "all.csv", columns=columns).write_csv(tmp_path / "patients.csv")
+    table = survey(300, 9).select("age", "sex", "disease")
+    result = shoal.anonymize(table, quasi=["age", "sex"], sensitive=["disease"], k=10, algorithm="mondrian")
+    result.save(tmp_path / "release-folder")
+    monkeypatch.chdir(tmp_path)
+    for line in examples():
+        with pytest.raises(SystemExit) as end:
+            main(shlex.split(line)[1:])
+        assert end.value.code == 0, line
+
+
 def parser() -> Any:
-    return typer.main.get_command(_put_together([]))
+    return typer.main.get_command(put_together([]))
 
 
 def test_verbs_and_options_that_the_pages_name_exist() -> None:

@@ -24,7 +24,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "shoal verify release.csv --certificate certificate.json",
     ),
     "evaluate": (
-        "shoal evaluate patients.csv release.csv --certificate certificate.json --key key.csv --report report.html",
+        "shoal evaluate patients.csv release.csv --certificate certificate.json --report evaluation.html",
+        "shoal evaluate patients.csv release.csv --certificate certificate.json --report public.html --public",
     ),
     "compare": ("shoal compare patients.csv --quasi age,sex,postcode --algorithms all -k 5,10,50",),
     "cluster-release": (
@@ -39,10 +40,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "shoal m-invariant autumn.csv -o autumn_release.csv --quasi age,sex --sensitive disease --person-key id -m 3 "
         "--counterfeits autumn_counterfeits.csv --persons autumn.parquet --before spring.parquet",
     ),
-    "serve": ("shoal serve",),
+    "experiment": ("shoal experiment", "shoal experiment koc --quick --data tables"),
+    "serve": ("shoal serve", "shoal serve patients.csv --workspace projects"),
     "explain": ("shoal explain certificate.json", "shoal explain certificate.json --language de"),
     "pack": ("shoal pack release-folder -o evidence.zip",),
     "import-arx": ("shoal import-arx project.deid -o project",),
+    "man": ("shoal man | man -l -", "shoal man > ~/.local/share/man/man1/shoal.1"),
     "doctor": ("shoal doctor", "shoal doctor --warm"),
     "algorithms": ("shoal algorithms",),
     "models": ("shoal models", "shoal models --explain l-diversity"),

@@ -42,6 +42,7 @@ _FILES = {  # of each verb, in the order of the help
     "pack": "pack",
     "import-arx": "import_arx",
     "doctor": "doctor",
+    "man": "man",
     "algorithms": "lists",
     "models": "lists",
     "metrics": "lists",
@@ -69,7 +70,7 @@ class App(typer.Typer):
         return super().command(name, **{"epilog": epilog(name), **settings})
 
 
-def _put_together(arguments: list[str]) -> typer.Typer:
+def put_together(arguments: list[str]) -> typer.Typer:
     """The verb that the arguments begin with, or all of them."""
     app = App(
         name="shoal",
@@ -105,7 +106,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def _run(arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
-        code: Any = _put_together(arguments)(args=arguments, standalone_mode=False)
+        code: Any = put_together(arguments)(args=arguments, standalone_mode=False)
     except ShoalError as error:
         print_error(error, as_json)
         return error.exit_code
