@@ -69,6 +69,7 @@ def test_every_answer_forbids_what_it_can(serve: Callable[..., Any]) -> None:
 def test_no_path_leads_out(serve: Callable[..., Any], tmp_path: Path, people: Path) -> None:
     (tmp_path / "outside.csv").write_text("a\n1\n")
     (people.parent / "link.csv").symlink_to(tmp_path / "outside.csv")
+    (people.parent / "linked").symlink_to(tmp_path)
     server = serve("--folder", people.parent, "--workspace", tmp_path / "workspace")
     server.enter()
     names = [entry["name"] for entry in server.json("GET", "/api/folders/0")["entries"]]
@@ -78,6 +79,8 @@ def test_no_path_leads_out(serve: Callable[..., Any], tmp_path: Path, people: Pa
         "..",
         "/etc/passwd",
         "link.csv",
+        "linked",
+        "linked/outside.csv",
         str(tmp_path / "outside.csv"),
         "people.csv/../../outside.csv",
     ):

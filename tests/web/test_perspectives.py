@@ -243,3 +243,71 @@ def test_the_job_names_every_column(opened: Any, tmp_path: Path) -> None:
     assert job["quasi"] == ["age", "zip", "sex"]
     assert job["sensitive"] == ["disease"]
     opened.is_clean()
+
+
+def test_a_column_is_picked_and_put_or_dragged_to_another_role(opened: Any, tmp_path: Path) -> None:
+    page = opened.page
+    alone = page.locator(".fact").filter(has_text="Stand alone")
+    alone.get_by_text("0 records").wait_for()
+    page.get_by_role("button", name="name", exact=True).press("Enter")
+    page.get_by_role("button", name="Make name quasi-identifying").press("Enter")
+    wait_for_role(opened, tmp_path, "name", "quasi-identifying")
+    lane = page.locator(".lane").filter(has_text="Quasi-identifying")
+    alone.get_by_text("240 records").wait_for()  # live
+    page.get_by_text("By the 4 quasi-identifying columns").wait_for()
+    page.get_by_role("figure").filter(has_text="What singles people out").get_by_text("100 %").first.wait_for()
+    identifying = page.locator(".lane").filter(has_text="tells who it is")
+    lane.get_by_role("button", name="name", exact=True).drag_to(identifying)
+    wait_for_role(opened, tmp_path, "name", "identifying")
+    page.get_by_label("Role of disease").select_option("insensitive")
+    wait_for_role(opened, tmp_path, "disease", "insensitive")
+    page.get_by_label("Role of disease").select_option("sensitive")
+    page.reload()  # at once: what was changed last is not lost
+    opened.see("Who stands alone")
+    assert page.get_by_label("Role of disease").input_value() == "sensitive"
+    opened.is_clean()
+
+
+def wait_for_role(opened: Any, tmp_path: Path, column: str, role: str) -> None:
+    for _ in range(100):
+        if stored(tmp_path)["roles"].get(column) == role:
+            return
+        opened.page.wait_for_timeout(50)
+    raise AssertionError(stored(tmp_path)["roles"])
+
+
+def test_numbers_and_dates_that_are_written_in_another_way(
+    serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    table = tmp_path / "clinic.csv"
+    rows = [f"{n % 28 + 1:02}/{n % 12 + 1:02}/2024;{n % 40},5;{'mf'[n % 2]}" for n in range(240)]
+    table.write_text("visit;weight;sex\n" + "\n".join(rows) + "\n")
+    seen = visit(serve("--workspace", tmp_path / "workspace", table))
+    page = seen.page
+    page.get_by_role("link", name="clinic").click()
+    seen.see("numbers with a decimal comma")
+    for name in ("visit", "weight", "sex"):
+        page.get_by_label(f"Role of {name}", exact=True).select_option("quasi-identifying")
+    page.get_by_role("button", name="Read decimal commas").click()
+    page.get_by_label("How dates of visit are written").select_option("%d/%m/%Y")
+    seen.see("dates such as 31/12/1950")
+    page.get_by_label("Scale of weight").locator("option:first-child", has_text="decimal").wait_for(state="attached")
+    page.get_by_label("Scale of visit").locator("option:first-child", has_text="date").wait_for(state="attached")
+    page.get_by_role("cell", name="0.5", exact=True).first.wait_for()
+    seen.step("Run")
+    page.get_by_role("button", name="Start the run").click()
+    seen.see("Checked")
+    page.get_by_role("table").get_by_role("link", name="Look").click()
+    page.get_by_role("region", name="Original and release side by side").wait_for()
+    seen.see("Distribution of")
+    jobs = [yaml.safe_load(path.read_text()) for path in (tmp_path / "workspace").glob("projects/*/*/runs/*/job.yaml")]
+    (job,) = [job for job in jobs if job["output"]]
+    assert job["csv"] == {"decimal_comma": True}
+    assert job["date_formats"] == {"visit": "%d/%m/%Y"}
+    seen.is_clean()
+    rows[0] = rows[0].replace("/2024", "/2023")
+    table.write_text("visit;weight;sex\n" + "\n".join(rows) + "\n")  # while the page is open
+    page.reload()
+    seen.see("the table has changed since this run")
+    seen.step("Table")
+    page.get_by_role("cell", name="2023-01-01").wait_for()

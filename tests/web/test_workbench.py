@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -60,6 +61,21 @@ def test_from_the_sample_to_a_release_that_the_command_line_repeats(
     assert (elsewhere / "release.csv").read_bytes() == saved["The release"].read_bytes()
     assert (elsewhere / "certificate.json").read_bytes() == saved["Certificate"].read_bytes()
     command_line(elsewhere, "verify", "release.csv", "--certificate", "certificate.json")
+    lines = page.get_by_label("Python", exact=True).inner_text()
+    for name in ("release.csv", "certificate.json", "report.html"):
+        (elsewhere / name).unlink()
+    subprocess.run([sys.executable, "-c", lines], cwd=elsewhere, check=True, capture_output=True)
+    assert (elsewhere / "release.csv").read_bytes() == saved["The release"].read_bytes()
+    assert (elsewhere / "certificate.json").read_bytes() == saved["Certificate"].read_bytes()
+    seen.step("Run")
+    page.get_by_role("button", name="Details").click()
+    page.get_by_text("Cells kept exact: ").wait_for()
+    (run,) = [json.loads(path.read_text()) for path in tmp_path.rglob("run.json") if "Run 1" in path.read_text()]
+    losses, bounds = ([number for _, number in run[curve]] for curve in ("curve", "bounds"))
+    assert losses == sorted(losses, reverse=True)
+    assert bounds == sorted(bounds)
+    assert len(bounds) > 0
+    assert bounds[-1] <= losses[-1]
     seen.is_clean()
     assert server.end() == 0
 
@@ -146,6 +162,9 @@ def test_a_killed_server_keeps_finished_work_and_the_session(
 
 
 def test_texts_of_the_table_are_texts(serve: Callable[..., Any], visit: Callable[..., Any], tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "<img src=x onerror=window.hacked=1>.csv").write_text("a\n1\n")
     table = tmp_path / "nasty.csv"
     pl.DataFrame(
         {
@@ -154,9 +173,15 @@ def test_texts_of_the_table_are_texts(serve: Callable[..., Any], visit: Callable
             f"{NASTY}2": [f"{NASTY}{n % 3}" for n in range(60)],
         }
     ).write_csv(table)
-    server = serve()
+    server = serve("--folder", folder)
     seen = visit(server)
     page = seen.page
+    page.get_by_role("button", name="<img src=x onerror=window.hacked=1>.csv").click()
+    seen.see("Rows 1 to 1 of 1")
+    page.get_by_label("Name of the project").fill(NASTY)
+    page.get_by_label("Name of the project").blur()
+    page.get_by_role("link", name="Shoal").click()
+    page.get_by_role("link", name=NASTY).wait_for()
     page.locator("input[type=file]").set_input_files(table)
     seen.see("Who stands alone")
     page.get_by_label(f"Role of {NASTY}", exact=True).select_option("quasi-identifying")

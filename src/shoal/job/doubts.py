@@ -29,11 +29,11 @@ def taken_for_categories(job: Job, columns: Sequence[ColumnPlan], coded: Mapping
             continue
         found = near_form(values, job.missing)
         if found is not None:
-            what, hint = found
             message = (
-                f"nearly all of its values are {what}, but not all; as a category, its sets would list them exactly"
+                f"nearly all of its values are {found.what}, but not all; "
+                "as a category, its sets would list them exactly"
             )
-            way = f"{hint.replace('COLUMN', column.name)}; or keep it one: --scale {column.name}=category"
+            way = f"{found.hint.replace('COLUMN', column.name)}; or keep it one: --scale {column.name}=category"
             problems.append(Problem("nearly-another-scale", message, column.name, way))
     return problems
 

@@ -95,15 +95,24 @@ def add_release(
         message = f"'{path}' has changed during the run: '{release}' was not checked with all releases in it"
         hint = f"do not publish '{release.name}'; remove it, and run the job again"
         raise InputError(Problem("series-changed", message, hint=hint))
-    new = Entry(release, certificate["hashes"]["release"], certificate, data, certificate["hashes"]["input"])
-    content = {"series": FORMAT, "releases": [_as_dict(entry, path.parent) for entry in (*entries, new)]}
     try:
-        with atomic_output(path, private=True) as waiting:
-            waiting.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_series(path, [*entries, entry_of(release, data, certificate)])
     except InputError as error:
         message = f"'{release}' is written and checked, but it is not in the series"
         hint = f"do not publish '{release.name}'; remove it, and run the job again"
         raise InputError([*error.problems, Problem("not-in-series", message, hint=hint)]) from None
+
+
+def entry_of(release: Path, data: Path | None, certificate: Mapping[str, Any]) -> Entry:
+    """A release as its certificate tells of it."""
+    return Entry(release, certificate["hashes"]["release"], certificate, data, certificate["hashes"]["input"])
+
+
+def write_series(path: Path, entries: Sequence[Entry]) -> None:
+    """Write a series, in one move. It names the tables behind the releases, so it is its owner's alone."""
+    content = {"series": FORMAT, "releases": [_as_dict(entry, path.parent) for entry in entries]}
+    with atomic_output(path, private=True) as waiting:
+        waiting.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _as_dict(entry: Entry, folder: Path) -> dict[str, Any]:

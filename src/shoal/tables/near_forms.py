@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from shoal.tables.dates import parse_moments
@@ -16,11 +18,26 @@ MOSTLY = 0.9  # of the distinct values have a form, so that the others are taken
 FEW = 20  # with fewer values nothing is concluded
 
 
-_MISSING_OR_WRONG = "name the other texts with --missing if they mean 'missing', and correct them if not"
+@dataclass(frozen=True)
+class NearForm:
+    """What values nearly are. `kind` is for programs, the others are words: what they are, and what to say about it."""
+
+    kind: str
+    what: str
+    hint: str
 
 
-def near_form(distinct: pl.Series, missing: tuple[str, ...]) -> tuple[str, str] | None:
-    """What the distinct values of a category nearly are, and what to say about it; None if it is a category.
+_NAME_THE_OTHERS = "name the other texts with --missing if they mean 'missing', and correct them if not"
+OTHER_DATES = NearForm(
+    "other-dates", "dates in another form than yyyy-mm-dd", "say which: --date-format COLUMN=%m/%d/%Y"
+)
+DATES = NearForm("dates", "dates", _NAME_THE_OTHERS)
+COMMA_NUMBERS = NearForm("comma-numbers", "numbers with a decimal comma", "say so: --decimal-comma")
+NUMBERS = NearForm("numbers", "numbers", _NAME_THE_OTHERS)
+
+
+def near_form(distinct: pl.Series, missing: tuple[str, ...]) -> NearForm | None:
+    """What the distinct values of a category nearly are; None if it is a category.
 
     Told without a value of the data.
     """
@@ -29,14 +46,14 @@ def near_form(distinct: pl.Series, missing: tuple[str, ...]) -> tuple[str, str] 
     if count < FEW:
         return None
     if _mostly(texts.str.contains(f"{_SLASHED}|{_DOTTED_TIME}|{_NAMED_MONTH}"), count):
-        return "dates in another form than yyyy-mm-dd", "say which: --date-format COLUMN=%m/%d/%Y"
+        return OTHER_DATES
     if _mostly(pl.Series(parse_moments(texts)).is_not_nan(), count):
-        return "dates", _MISSING_OR_WRONG
+        return DATES
     if _mostly(texts.str.contains(_COMMA_NUMBER), count) and texts.str.contains(",", literal=True).any():
-        return "numbers with a decimal comma", "say so: --decimal-comma"
+        return COMMA_NUMBERS
     numbers = pl.Series(parse_numbers(texts).positions).is_not_nan()
     if _mostly(numbers, count) and not numbers.all() and not texts.str.contains(r"^\s*0[0-9]").any():
-        return "numbers", _MISSING_OR_WRONG
+        return NUMBERS
     return None
 
 

@@ -16,6 +16,7 @@ from shoal.tables.formats.sql.address import address_text
 from shoal.web.databases import Databases
 from shoal.web.events import Channels
 from shoal.web.files import plain
+from shoal.web.open_table import stated_by
 from shoal.web.places import Places
 from shoal.web.processes import TableProcesses
 from shoal.web.runs import Runs
@@ -35,6 +36,7 @@ class Bench:
     sessions: Sessions
     places: Places
     databases: Databases
+    address: str  # of this server
     hosts: frozenset[str]
     cookie: str
     users: Users | None = None  # None: whoever has the link
@@ -46,8 +48,13 @@ class Bench:
     def __post_init__(self) -> None:
         self.runs = Runs(self.channels)
 
-    async def asked(self, project: Project, question: dict[str, Any]) -> Response:
-        """The answer of the process that has the table of a project."""
+    async def asked(
+        self, project: Project, question: dict[str, Any], settings: dict[str, Any] | None = None
+    ) -> Response:
+        """The answer of the process that has the table of a project, read as these settings state (else those of the
+        project)."""
+        stated = stated_by(project.read()["settings"] if settings is None else settings)
+        question = {**question, "stated": stated}
         answer = await self.tables.ask(project.folder, address_text(project.table), question)
         return told({"problems": answer["problems"]}, 422) if "problems" in answer else told(answer["value"])
 

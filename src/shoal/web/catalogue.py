@@ -8,6 +8,7 @@ import shoal
 from shoal.algorithms.registry import algorithm_class, algorithm_names
 from shoal.hierarchies.builders import DATE_LEVELS
 from shoal.hierarchies.spec import BUILDERS
+from shoal.metrics.exactness import METRICS as BESIDE_THE_LOSS
 from shoal.models.catalogue import catalogue as model_entries
 from shoal.tables.formats.files import readable_endings
 
@@ -20,7 +21,7 @@ PRESETS = (
     },
     {
         "name": "One in eleven",
-        "text": "A chance of at most 9 % to recognise anybody: the bound that is usual for public clinical data.",
+        "text": "A chance of at most 9.1 % to recognise anybody: the bound that is usual for public clinical data.",
         "k": 11,
         "l": None,
     },
@@ -57,5 +58,6 @@ def catalogue() -> dict[str, Any]:
         "builders": {name: list(builder.settings) for name, builder in BUILDERS.items()},
         "date_levels": list(DATE_LEVELS),
         "presets": list(PRESETS),
+        "beside_the_loss": [metric.as_dict() for metric in BESIDE_THE_LOSS],
         "endings": readable_endings(),
     }

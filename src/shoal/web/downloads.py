@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from shoal.job.job import Job
-from shoal.web.settings import commands, download_job
+from shoal.web.settings import beside_job, commands, download_job
 from shoal.web.workspace import ELSEWHERE, NotThereError, Project
 
 _FILES = {
@@ -27,6 +27,9 @@ _REPORT_POLICY = (
 def download(project: Project, folder: Path, name: str) -> Response:
     if name in ("job", "commands"):
         return _job(project, folder, name)
+    beside = beside_job(Job.load(folder / "job.yaml")).get(name)
+    if beside is not None and beside.is_file():
+        return FileResponse(beside, filename=name, content_disposition_type="attachment")
     opened = name.removesuffix("-page")
     found = next(iter(folder.glob(_FILES[opened])), None) if opened in _FILES else None
     if found is None:

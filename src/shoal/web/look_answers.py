@@ -27,7 +27,9 @@ from shoal.released.reading import ReadColumn, read_release
 from shoal.releases.check import check_together
 from shoal.releases.verdict import Setting
 from shoal.tables.distinct import as_text
+from shoal.tables.formats.files import ReadTable as ReadFile
 from shoal.tables.formats.files import read_table
+from shoal.web.files import read_json
 
 KEPT = "look.parquet"
 MOST_ROWS = 200
@@ -46,12 +48,14 @@ def keep_for_looking(folder: Path, released: pl.DataFrame, job: Job) -> None:
 class Look:
     """A finished run and the table that it was made from."""
 
-    def __init__(self, frame: pl.DataFrame, folder: Path) -> None:
+    def __init__(self, table: ReadFile, folder: Path) -> None:
+        frame = table.frame
         self.job = Job.load(folder / "job.yaml")
+        self._file = table
         if not (folder / KEPT).is_file():
             raise InputError(Problem("no-such-file", "this run keeps nothing to look at", hint="run it again"))
         self.original, self.released = frame, pl.read_parquet(folder / KEPT)
-        if self.released.height != frame.height:
+        if read_json(folder / "certificate.json")["hashes"]["input"] != table.sha256:
             raise InputError(Problem("another-table", "the table has changed since this run", hint="run it again"))
         self.plan = make_plan(self.job, frame)
         self.domains = self.plan.domains(frame)
@@ -61,56 +65,69 @@ class Look:
 
     def rows(self, question: Question) -> dict[str, Any]:
         """Records beside what is released of them; all, or those of one group; in the order of the table or by loss."""
-        order = np.arange(self.table.rows)
-        if question.get("group") is not None:
-            order = np.flatnonzero(self.table.class_of_row == int(question["group"]))
-        elif question.get("order") == "loss":
-            order = np.argsort(-self.losses, kind="stable")
-        elif question.get("order") == "group":
-            order = np.argsort(self.table.class_of_row, kind="stable")
+        order = self._in_order(question)
         start, count = max(0, int(question.get("start", 0))), min(MOST_ROWS, int(question.get("count", 25)))
         chosen = order[start : start + count]
         quasi, kept = list(self.job.quasi), [name for name in self.job.sensitive if name in self.original.columns]
-        before = self._texts(self.original, quasi, chosen)
-        after = self._texts(self.released, quasi, chosen)
-        others = self._texts(self.original, kept, chosen)
-        rows = [
-            {
-                "row": int(row) + 1,
-                "group": int(self.table.class_of_row[row]),
-                "loss": float(self.losses[row]),
-                "before": before[place],
-                "after": after[place],
-                "kept": others[place] if kept else [],
-            }
-            for place, row in enumerate(chosen)
-        ]
+        rows = self._pairs(chosen, quasi, kept)
         return {"records": len(order), "start": start, "columns": quasi, "kept": kept, "rows": rows}
+
+    def _pairs(self, chosen: NDArray[np.intp], quasi: list[str], kept: list[str]) -> list[dict[str, Any]]:
+        """What each of these records was, and what is released of it."""
+        texts = zip(
+            self._texts(self.original, quasi, chosen),
+            self._texts(self.released, quasi, chosen),
+            self._texts(self.original, kept, chosen),
+            strict=True,
+        )
+        groups, losses = self.table.class_of_row[chosen].tolist(), self.losses[chosen].tolist()
+        return [
+            {"row": row + 1, "group": group, "loss": loss, "before": before, "after": after, "kept": others}
+            for row, group, loss, (before, after, others) in zip(chosen.tolist(), groups, losses, texts, strict=True)
+        ]
+
+    def _in_order(self, question: Question) -> NDArray[np.intp]:
+        """The records that are asked for."""
+        if question.get("group") is not None:
+            return np.flatnonzero(self.table.class_of_row == int(question["group"]))
+        if question.get("order") == "loss":
+            return np.argsort(-self.losses, kind="stable")
+        if question.get("order") == "group":
+            return np.argsort(self.table.class_of_row, kind="stable")
+        return np.arange(self.table.rows)
 
     def map(self, question: Question) -> dict[str, Any]:
         """Records on the two directions in which the original differs most, with group and loss; and their boxes."""
         rows = self._some_groups()
-        features = table_features(self.table, self.original, rows, scaled=True).astype(np.float64)
-        centred = features - features.mean(axis=0)
-        _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
-        places = _spread(centred @ directions[:2].T)
+        places, explained = self._places(rows)
         groups = self.table.class_of_row[rows]
-        boxes = {}
-        for group in np.unique(groups).tolist():
-            cells = self._texts(self.released, list(self.job.quasi), self.table.class_row[[group]])[0]
-            boxes[group] = {"size": int(self.table.class_sizes[group]), "cells": cells}
-        total = float((strengths**2).sum()) or 1.0
+        points = zip(places.tolist(), groups.tolist(), self.losses[rows].tolist(), rows.tolist(), strict=True)
         return {
             "points": [
-                [round(float(x), 4), round(float(y), 4), int(group), round(float(loss), 4), int(row) + 1]
-                for (x, y), group, loss, row in zip(places, groups, self.losses[rows], rows, strict=True)
+                [round(x, 4), round(y, 4), group, round(loss, 4), row + 1] for (x, y), group, loss, row in points
             ],
-            "boxes": boxes,
+            "boxes": self._boxes(np.unique(groups)),
             "columns": list(self.job.quasi),
-            "explained": float((strengths[:2] ** 2).sum()) / total,
+            "explained": explained,
             "records": self.table.rows,
             "drawn": len(rows),
             "groups": len(self.table.class_sizes),
+        }
+
+    def _places(self, rows: NDArray[np.intp]) -> tuple[FloatArray, float]:
+        """Where each record is drawn, and how much of all differences these two directions show."""
+        features = table_features(self.table, self.original, rows, scaled=True).astype(np.float64)
+        centred = features - features.mean(axis=0)
+        _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
+        total = float((strengths**2).sum()) or 1.0
+        return _spread(centred @ directions[:2].T), float((strengths[:2] ** 2).sum()) / total
+
+    def _boxes(self, groups: NDArray[np.integer[Any]]) -> dict[int, dict[str, Any]]:
+        """The released cells of groups, with their sizes."""
+        cells = self._texts(self.released, list(self.job.quasi), self.table.class_row[groups])
+        sizes = self.table.class_sizes[groups].tolist()
+        return {
+            group: {"size": size, "cells": of} for group, size, of in zip(groups.tolist(), sizes, cells, strict=True)
         }
 
     def _some_groups(self) -> NDArray[np.intp]:
@@ -157,14 +174,12 @@ class Look:
         name = question["column"]
         if name not in self.original.columns or name in self.job.quasi or name in self.job.identifiers:
             raise InputError(Problem("unknown-column", "choose a column that is released as it is", name))
-        return model_accuracy(self.table, self.original, name, seed=self.job.seed)
+        return model_accuracy(self.table, self.original, name, seed=self.job.seed, grouped=True)
 
     def together(self, question: Question) -> dict[str, Any]:
         """What this release tells together with the one of an earlier run on the same table."""
-        earlier = Look(self.original, Path(question["earlier"]))
-        if earlier.job.quasi != self.job.quasi:
-            message = "the two runs have different quasi-identifying columns"
-            raise InputError(Problem("different-columns", message))
+        earlier = Look(self._file, Path(question["earlier"]))
+        _comparable(earlier.job, self.job)
         secrets = [name for name in self.job.sensitive if name in earlier.job.sensitive]
         frames = [
             run.released.with_columns(as_text(self.original[name]).alias(name) for name in secrets)
@@ -183,6 +198,8 @@ class Look:
         return together(frames, self.job.quasi, models, options, self.plan.hierarchies).as_dict()
 
     def _texts(self, frame: pl.DataFrame, names: list[str], rows: Any) -> list[tuple[Any, ...]]:
+        if not names:
+            return [()] * len(rows)
         piece = frame.select(names)[np.asarray(rows)]
         return piece.select(as_text(piece[name]) for name in names).rows()
 
@@ -190,6 +207,14 @@ class Look:
         if name not in self.table.columns:
             raise InputError(Problem("unknown-column", "that is no quasi-identifying column of this run", name))
         return self.table.columns[name]
+
+
+def _comparable(earlier: Job, job: Job) -> None:
+    """Raise InputError where two runs cannot be looked at together."""
+    if (earlier.csv, earlier.date_formats) != (job.csv, job.date_formats):
+        raise InputError(Problem("read-differently", "the two runs read the table in different ways"))
+    if earlier.quasi != job.quasi:
+        raise InputError(Problem("different-columns", "the two runs have different quasi-identifying columns"))
 
 
 def _spread(places: FloatArray) -> FloatArray:

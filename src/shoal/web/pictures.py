@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.tables.distinct import as_text
 from shoal.tables.scales import comparable_positions, is_missing
 from shoal.tables.schema import Scale
+
+Bar = dict[str, Any]  # its label and its records
 
 BARS = 24
 COMMONEST = 8
@@ -39,13 +42,14 @@ def _histogram(counts: pl.DataFrame, name: str, scale: Scale) -> dict[str, Any]:
     texts = counts[name].to_numpy()[known]
     low, high = float(positions.min()), float(positions.max())
     place = np.minimum(BARS - 1, ((positions - low) / max(high - low, 1e-300) * BARS).astype(np.int64))
-    bars = []
-    for bar in range(BARS):
-        inside = np.flatnonzero(place == bar)
-        if inside.size == 0:
-            bars.append({"label": "", "records": 0})
-            continue
-        first, last = (texts[inside[pick(positions[inside])]] for pick in (np.argmin, np.argmax))
-        label = str(first) if first == last else f"{first} to {last}"
-        bars.append({"label": label, "records": int(records[inside].sum())})
+    shares = (place == bar for bar in range(BARS))
+    bars = [_bar(texts[inside], positions[inside], records[inside]) for inside in shares]
     return {"kind": "histogram", "bars": bars, "others": 0, "other_values": 0}
+
+
+def _bar(texts: NDArray[np.object_], positions: NDArray[np.float64], records: NDArray[np.integer[Any]]) -> Bar:
+    """A bar with the values at its ends."""
+    if not texts.size:
+        return {"label": "", "records": 0}
+    first, last = texts[positions.argmin()], texts[positions.argmax()]
+    return {"label": str(first) if first == last else f"{first} to {last}", "records": int(records.sum())}

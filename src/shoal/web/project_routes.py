@@ -14,8 +14,9 @@ from shoal.errors import ShoalError
 from shoal.web.bench import bench_of, body_of, project_of, settings_of, told
 from shoal.web.catalogue import catalogue
 from shoal.web.files import plain
+from shoal.web.series import keep_job
 from shoal.web.settings import make_job
-from shoal.web.tables import add_beside, from_database, from_file, from_sample, from_upload
+from shoal.web.tables import add_beside, from_database, from_file, from_sample, from_upload, newer_version
 from shoal.web.worker import problems_of
 from shoal.web.workspace import Project
 
@@ -86,6 +87,17 @@ async def uploaded(request: Request) -> Response:
     return told(made.shown(), 201)
 
 
+async def replaced(request: Request) -> Response:
+    """A newer version of the table."""
+    project, bench = project_of(request), bench_of(request)
+    length = request.headers.get("content-length", "")
+    announced = int(length) if length.isdigit() else 0
+    await newer_version(project, request.query_params.get("name", ""), request.stream(), announced, bench.upload_limit)
+    await bench.tables.close(project.folder)
+    keep_job(project)
+    return told(project.shown(), 201)
+
+
 async def added(request: Request) -> Response:
     """A further table of a project."""
     project, bench = project_of(request), bench_of(request)
@@ -121,6 +133,7 @@ async def change_project(request: Request) -> Response:
     if "settings" in wanted:
         changes["settings"] = settings_of(wanted, {})
     project.change(**changes)
+    keep_job(project)
     return told({})
 
 
@@ -189,4 +202,5 @@ ROUTES = [
     Route("/api/projects/{project}/check", check, methods=["POST"]),
     Route("/api/projects/{project}/events", events),
     Route("/api/projects/{project}/table", table),
+    Route("/api/projects/{project}/table", replaced, methods=["PUT"]),
 ]

@@ -16,6 +16,7 @@ from typing import Any
 
 import shoal
 from shoal.errors import ShoalError
+from shoal.evaluation.summary import BESIDE_GCP
 from shoal.job.job import Job
 from shoal.progress import Progress, ProgressCallback, StopRequest, Watch
 from shoal.web.files import read_json, write_json, write_private
@@ -107,6 +108,7 @@ def _headline(result: Any) -> dict[str, Any]:
         "bound": metrics.get("lower_bound"),
         "weighted_loss": metrics.get("weighted_gcp"),
         "above_best": metrics.get("at_most_above_best"),
+        "beside_the_loss": {name: metrics[name] for name in BESIDE_GCP if name in metrics},
         "highest_risk": result.risk["after"]["highest"],
         "average_risk": result.risk["after"]["average"],
         "classes": certificate["classes"],

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from shoal.web import series
 from shoal.web.bench import bench_of, body_of, project_of, run_folder_of, settings_of, told
 from shoal.web.downloads import download
 from shoal.web.files import read_json, write_json
@@ -43,15 +44,14 @@ async def show(request: Request) -> Response:
 
 async def note(request: Request) -> Response:
     """Give a run another name, or note that its release was given out."""
-    folder, wanted = run_folder_of(request), await body_of(request)
+    project, folder, wanted = project_of(request), run_folder_of(request), await body_of(request)
     state = read_json(folder / "run.json")
     if state["state"] not in UNFINISHED:  # the process of a run writes its state when it ends
         state["name"] = str(wanted.get("name") or "")[:LONGEST_NAME] or state["name"]
-        if isinstance(wanted.get("given_out"), bool):
-            state["given_out"] = wanted["given_out"]
         write_json(folder / "run.json", state)
-    channel = bench_of(request).channels.of(project_of(request).number)
-    channel.tell({"kind": "run", "run": state})
+        if isinstance(wanted.get("given_out"), bool) and state["state"] == "done" and state["published"]:
+            series.mark(project, state, wanted["given_out"])
+    bench_of(request).channels.of(project.number).tell({"kind": "run", "run": state})
     return told({})
 
 
@@ -60,6 +60,7 @@ async def delete(request: Request) -> Response:
     await bench.runs.stop(folder.name, best=False)
     await bench.runs.wait(folder.name)
     shutil.rmtree(folder)
+    series.write(project_of(request))
     bench.channels.of(project_of(request).number).tell({"kind": "removed", "number": folder.name})
     return told({})
 
@@ -101,7 +102,8 @@ async def look(request: Request) -> Response:
         if not known or release is None:
             raise NotThereError
         question.update(earlier=str(known[0]), release=str(release))
-    return await bench_of(request).asked(project, {**question, "ask": "look", "folder": str(folder)})
+    settings = read_json(folder / "run.json")["settings"]
+    return await bench_of(request).asked(project, {**question, "ask": "look", "folder": str(folder)}, settings)
 
 
 async def frontier(request: Request) -> Response:

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import Problem
+from shoal.job.job import Job
 from shoal.web.events import Channels
 from shoal.web.files import plain, read_json, write_json
 from shoal.web.processes import Child
+from shoal.web.series import given_out
 from shoal.web.settings import make_job, planned_frontier
 from shoal.web.turns import Turns
 from shoal.web.workspace import Project, Workspace, new_number
@@ -57,25 +59,13 @@ class Runs:
         neither is published, and the frontier waits until nothing else goes on.
         """
         folder = project.runs_folder / new_number()
-        job = make_job(settings, project.table, folder if published else None, project.population)
+        before = given_out(project).settings(settings) if published else {}
+        job = make_job(settings, project.table, folder if published else None, project.population, before)
         folder.mkdir(mode=0o700)
         job.save(folder / "job.yaml")
-        state = {
-            "number": folder.name,
-            "name": name,
-            "made": time.time(),
-            "state": "waiting",
-            "published": published,
-            "sweep": sweep,
-            "frontier": frontier,
-            "points": [],
-            "settings": settings,
-            "algorithm": job.algorithm,
-            "k": job.k,
-            "models": list(job.models),
-            "curve": [],
-            "bounds": [],
-        }
+        wanted = {"published": published, "sweep": sweep, "frontier": frontier, "settings": settings}
+        version = project.read()["source"].get("version", 1)
+        state = {"number": folder.name, "name": name, "made": time.time(), "version": version, **wanted, **_begun(job)}
         self._begin(project, folder, state)
         return state
 
@@ -142,13 +132,17 @@ class Runs:
                 state["state"] = "cancelled"
             elif state["state"] in UNFINISHED:
                 state.update(state="lost", problems=[gone.as_dict()])
-            if state["state"] != "done":
-                _remove_outputs(folder)
-            state.pop("progress", None)
-            if folder.is_dir():
-                self._save(project, folder, state)
-                if state["state"] == "done" and state["published"] and project.fills_frontier and not _has_one(project):
-                    self.fill_frontier(project)
+            self._end(project, folder, state)
+
+    def _end(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
+        """Keep what became of a run; the first release of a project begins its frontier."""
+        if state["state"] != "done":
+            _remove_outputs(folder)
+        state.pop("progress", None)
+        if folder.is_dir():
+            self._save(project, folder, state)
+            if state["state"] == "done" and state["published"] and project.fills_frontier and not _has_one(project):
+                self.fill_frontier(project)
 
     async def _follow(self, project: Project, folder: Path, state: dict[str, Any]) -> None:
         child = await Child.start("run")
@@ -183,6 +177,12 @@ class Runs:
         first = state["state"] == "waiting"  # later the page has the settings already
         shown = {key: value for key, value in state.items() if first or key != "settings"}
         self._channels.of(project.number).tell({"kind": "run", "run": plain(shown)})
+
+
+def _begun(job: Job) -> dict[str, Any]:
+    """The state of a run that has not begun."""
+    asked = {"algorithm": job.algorithm, "k": job.k, "models": list(job.models), "together_with": len(job.earlier)}
+    return {"state": "waiting", **asked, "points": [], "curve": [], "bounds": []}
 
 
 def _has_one(project: Project) -> bool:

@@ -54,34 +54,45 @@ def serve(options: ServerOptions) -> None:
         raise InputError(Problem("no-password-file", message, hint="--password-file FILE"))
     users = Users(options.password_file) if options.password_file is not None else None
     with _place(options.workspace) as folder, _listening(options.host, options.port) as listener:
-        number = listener.getsockname()[1]
-        sessions = Sessions(folder / "sessions.json")
-        address = f"http://{options.host}:{number}"
-        bench = Bench(
-            workspace=Workspace(folder / "projects"),
-            sessions=sessions,
-            places=Places([*([options.data] if isinstance(options.data, Path) else []), *options.folders]),
-            databases=Databases(
-                [*([options.data] if isinstance(options.data, SqlAddress) else []), *options.databases]
-            ),
-            hosts=_host_headers(options, number),
-            cookie=_cookie_name(folder),
-            users=users,
-            upload_limit=options.upload_limit,
-            on_entered=lambda: _say(f"A browser has entered. For another one, once:\n  {_link(address, sessions)}"),
-        )
+        bench = _bench(options, folder, users, listener.getsockname()[1])
         _first_project(bench.workspace, options)
-        start = f"{address}/login" if users is not None else _link(address, sessions)
-        once = "" if users is not None else "; it works once"
-        _say(f"The workbench is ready. Open this link{once}:\n  {start}\nCtrl-C ends it.")
+        link = _greet(bench)
         if options.open_browser:
             import webbrowser
 
-            webbrowser.open(start)
+            webbrowser.open(link)
         settings = uvicorn.Config(
             make_app(bench), log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=2
         )
         uvicorn.Server(settings).run(sockets=[listener])
+
+
+def _bench(options: ServerOptions, folder: Path, users: Users | None, port: int) -> Bench:
+    """What is served, and to whom."""
+    sessions = Sessions(folder / "sessions.json")
+    files = [options.data] if isinstance(options.data, Path) else []
+    databases = [options.data] if isinstance(options.data, SqlAddress) else []
+    again = f"http://{options.host}:{port}"
+    return Bench(
+        workspace=Workspace(folder / "projects"),
+        sessions=sessions,
+        places=Places([*files, *options.folders]),
+        databases=Databases([*databases, *options.databases]),
+        address=again,
+        hosts=_host_headers(options, port),
+        cookie=_cookie_name(folder),
+        users=users,
+        upload_limit=options.upload_limit,
+        on_entered=lambda: _say(f"A browser has entered. For another one, once:\n  {_link(again, sessions)}"),
+    )
+
+
+def _greet(bench: Bench) -> str:
+    """Say where the workbench is; the link that opens it."""
+    start = _link(bench.address, bench.sessions) if bench.users is None else f"{bench.address}/login"
+    once = "; it works once" if bench.users is None else ""
+    _say(f"The workbench is ready. Open this link{once}:\n  {start}\nCtrl-C ends it.")
+    return start
 
 
 def _say(text: str) -> None:

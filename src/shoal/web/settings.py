@@ -20,7 +20,8 @@ FRONTIER_ALGORITHMS = ("shoal", "mondrian", "tdr")  # quick ones
 FURTHER_ALGORITHMS = 2  # beside the one that was chosen
 FRONTIER_RECORDS = 20_000  # of a larger table, so many are drawn
 SETTINGS = (  # of a job, as the page holds them
-    *("k", "models", "suppression_limit", "hierarchies", "scales", "orders", "missing", "algorithm", "parameters"),
+    *("k", "models", "suppression_limit", "hierarchies", "scales", "orders", "algorithm", "parameters"),
+    *("csv", "date_formats", "missing"),
     *("effort", "objective", "priorities", "recoding", "recodings", "seed", "person", "class", "allow", "at_most"),
 )
 
@@ -39,28 +40,33 @@ def sample_settings() -> dict[str, Any]:
 
 
 def make_job(
-    settings: Mapping[str, Any], table: Path | SqlAddress, folder: Path | None, population: Path | None = None
+    settings: Mapping[str, Any],
+    table: Path | SqlAddress,
+    folder: Path | None,
+    population: Path | None = None,
+    before: Mapping[str, Any] | None = None,
 ) -> Job:
-    """The job of these settings; with a folder, the release and its certificate go there."""
-    roles = settings.get("roles", {})
+    """The job of these settings; with a folder, the release and its certificate go there. `before` are the settings
+    that are about earlier releases."""
     given = {
         name: settings[name]
         for name in SETTINGS
         if settings.get(name) not in (None, "", [], {}) or settings.get(name) == 0
     }
-    named = {role: tuple(name for name, of in roles.items() if of == role) for role in Role}
-    person = given.get("person")
     places = {} if folder is None else {"output": folder / release_name(table), "certificate": folder / CERTIFICATE}
-    return Job.make(
-        input=table,
-        population=population,
-        quasi=named[Role.QUASI_IDENTIFYING],
-        sensitive=named[Role.SENSITIVE],
-        identifiers=tuple(name for name in named[Role.IDENTIFYING] if name != person),
-        keep=tuple(name for name in named[Role.INSENSITIVE] if name not in (person, given.get("class"))),
-        **places,
-        **given,
-    )
+    roles = _columns_by_role(settings.get("roles", {}), given.get("person"), given.get("class"))
+    return Job.make(input=table, population=population, **roles, **places, **given, **(before or {}))
+
+
+def _columns_by_role(roles: Mapping[str, str], person: str | None, label: str | None) -> dict[str, tuple[str, ...]]:
+    """The columns of each role, as a job names them; what has a part of its own needs no role."""
+    named = {role: tuple(name for name, of in roles.items() if of == role) for role in Role}
+    return {
+        "quasi": named[Role.QUASI_IDENTIFYING],
+        "sensitive": named[Role.SENSITIVE],
+        "identifiers": tuple(name for name in named[Role.IDENTIFYING] if name != person),
+        "keep": tuple(name for name in named[Role.INSENSITIVE] if name not in (person, label)),
+    }
 
 
 def with_algorithm(settings: Mapping[str, Any], algorithm: str, k: int) -> dict[str, Any]:
@@ -92,20 +98,35 @@ def release_name(table: Path | SqlAddress) -> str:
 def download_job(job: Job, table: Path | SqlAddress, kept_where_it_is: bool, folder: Path) -> Job:
     """The job as it is handed out, as if it lay in a folder: outputs beside it, and the table too, unless that lies
     somewhere on this machine or in a database."""
+    place = table if kept_where_it_is or isinstance(table, SqlAddress) else folder / table.name
+    beside: dict[Path | None, Path] = {path: folder / name for name, path in beside_job(job).items()}
     return job.model_copy(
         update={
-            "input": table if kept_where_it_is or isinstance(table, SqlAddress) else folder / table.name,
+            "input": place,
             "output": folder / release_name(table),
             "certificate": folder / CERTIFICATE,
             "report": folder / "report.html",
-            "population": folder / job.population.name if job.population is not None else None,
+            "population": beside.get(job.population),
+            "earlier": tuple(beside[path] for path in job.earlier),
+            "earlier_original": place if job.earlier_original == job.input else beside.get(job.earlier_original),
         }
     )
 
 
-def commands(job: Job, table: Path | SqlAddress) -> dict[str, str]:
-    """The lines that give the same bytes again, on the command line and in Python."""
-    settings = json.loads(job.model_dump_json(by_alias=True, exclude_defaults=True))
+def beside_job(job: Job) -> dict[str, Path]:
+    """Files that a job needs besides its table, by the names that they have when they are handed out."""
+    files = {f"earlier-{number}{path.suffix}": path for number, path in enumerate(job.earlier, start=1)}
+    if job.earlier_original is not None and job.earlier_original != job.input:
+        files[f"earlier-{job.earlier_original.name}"] = job.earlier_original
+    if job.population is not None:
+        files[job.population.name] = job.population
+    return files
+
+
+def commands(job: Job, table: Path | SqlAddress) -> dict[str, Any]:
+    """The lines that give the same bytes again, on the command line and in Python, and the files that they need."""
+    handed_out = download_job(job, table, True, Path())
+    settings = json.loads(handed_out.model_dump_json(by_alias=True, exclude_defaults=True))
     lines = "\n".join(f"    {_keyword(name)}={value!r}," for name, value in settings.items() if name not in _PLACES)
     given = address_text(table) if isinstance(table, SqlAddress) else table.name
     return {
@@ -113,6 +134,7 @@ def commands(job: Job, table: Path | SqlAddress) -> dict[str, str]:
         "verify": shlex.join(["shoal", "verify", release_name(table), "--certificate", CERTIFICATE]),
         "python": 'import shoal\n\nresult = shoal.run(shoal.Job.load("job.yaml"))',
         "settings": f"job = shoal.Job.make(\n    input={given!r},\n{lines}\n)",
+        "beside": list(beside_job(job)),
     }
 
 

@@ -6,7 +6,7 @@ columns are drawn from at most `PICTURED` records, and say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,16 +17,19 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem, RequirementError, ShoalError
 from shoal.inspection.combinations import risky_combinations
-from shoal.inspection.facts import find_facts
+from shoal.inspection.facts import ColumnFacts, find_facts
 from shoal.inspection.hierarchies import suggest_hierarchy
 from shoal.inspection.inspect import inspect_table
 from shoal.job.job import Job
 from shoal.progress import Watch
 from shoal.tables.distinct import as_text, text_codes
-from shoal.tables.formats.files import ReadTable, read_table
-from shoal.tables.formats.sql.address import SqlAddress, place_of
-from shoal.tables.scales import is_missing
+from shoal.tables.formats.files import ReadTable
+from shoal.tables.formats.sql.address import place_of
+from shoal.tables.near_forms import near_form
+from shoal.tables.scales import TEXT_LIKE, is_missing
+from shoal.tables.schema import Scale
 from shoal.web.files import read_json
+from shoal.web.open_table import OpenTable
 from shoal.web.pictures import picture_of
 from shoal.web.trees import hierarchy_answer
 
@@ -37,6 +40,7 @@ PICTURED = 100_000  # records; a larger table is sampled for the pictures of its
 MOST_ROWS = 200
 MOST_VALUES = 5_000
 LARGEST_COMBINATION = 3  # columns
+JUDGED = 5_000  # distinct values by which a column is nearly of another scale
 
 Question = dict[str, Any]
 
@@ -45,7 +49,7 @@ class Table:
     """The table of one project, read when it is first asked about."""
 
     def __init__(self) -> None:
-        self._place: Path | SqlAddress | None = None
+        self._open: OpenTable | None = None
         self._read: ReadTable | None = None
         self._seen: dict[tuple[str, ...], dict[str, Any]] = {}  # the overview, by the texts that mean 'missing'
         self._hashes: dict[str, NDArray[np.uint64]] = {}
@@ -53,29 +57,41 @@ class Table:
         self._look: tuple[Path, Look] | None = None
 
     def answers(self) -> dict[str, Callable[[Question], Any]]:
-        return {
-            "open": self.open,
+        about_the_table = {
             "overview": self.overview,
             "rows": self.rows,
             "risk": self.risk,
             "values": self.values,
             "hierarchy": self.hierarchy,
-            "check": self.check,
-            "verify": self.verify,
             "look": self.look,
         }
+        answers = {name: self._when_read(answer) for name, answer in about_the_table.items()}
+        return {**answers, "open": self.open, "check": self.check, "verify": self.verify}
 
     @property
     def frame(self) -> pl.DataFrame:
-        if self._place is None:
+        return self.read_as({}).frame if self._read is None else self._read.frame
+
+    def read_as(self, stated: Mapping[str, Any]) -> ReadTable:
+        """The table as it is stated to be written; what was found out about another one is forgotten."""
+        if self._open is None:
             raise InputError(Problem("no-input", "no table is open"))
-        if self._read is None:
-            self._read = read_table(self._place)
-        return self._read.frame
+        before, self._read = self._read, None
+        self._read = self._open.read(stated)
+        if self._read is not before:
+            self._seen, self._hashes, self._coded, self._look = {}, {}, {}, None
+        return self._read
+
+    def _when_read(self, answer: Callable[[Question], Any]) -> Callable[[Question], Any]:
+        def answered(question: Question) -> Any:
+            self.read_as(question.get("stated", {}))
+            return answer(question)
+
+        return answered
 
     def open(self, question: Question) -> dict[str, Any]:
-        self._place = place_of(question["table"])
-        return {"records": self.frame.height, "columns": self.frame.columns}
+        self._open = OpenTable(place_of(question["table"]))
+        return {}
 
     def overview(self, question: Question) -> dict[str, Any]:
         """Columns with scale, missing values, suggested role and hierarchy, and a picture."""
@@ -89,11 +105,24 @@ class Table:
         for column in found["columns"]:
             name = column["name"]
             column["picture"] = picture_of(shown[name], column["scale"])
-            fitting = suggest_hierarchy(seen.facts[name], self.frame[name], missing)
-            column["hierarchy"] = asdict(fitting) if fitting is not None else None
+            column["hierarchy"] = self._fitting(seen.facts[name], missing)
+            column["near"] = self._near(name, column["scale"], missing)
         self._hashes = {name: fact.hashes for name, fact in seen.facts.items()}
         self._seen = {missing: {**found, "pictured": shown.height if sampled else None}}
         return self._seen[missing]
+
+    def _fitting(self, fact: ColumnFacts, missing: tuple[str, ...]) -> dict[str, Any] | None:
+        """The hierarchy that suits a column."""
+        found = suggest_hierarchy(fact, self.frame[fact.name], missing)
+        return asdict(found) if found is not None else None
+
+    def _near(self, name: str, scale: str, missing: tuple[str, ...]) -> dict[str, str] | None:
+        """What a category nearly is, such as numbers with a decimal comma."""
+        column = self.frame[name]
+        if scale != Scale.CATEGORY or not isinstance(column.dtype, TEXT_LIKE):
+            return None
+        found = near_form(column.unique().sort().head(JUDGED), missing)
+        return asdict(found) if found is not None else None
 
     def rows(self, question: Question) -> dict[str, Any]:
         """Some rows as texts; None is missing."""
@@ -166,7 +195,7 @@ class Table:
 
         folder = Path(question["folder"])
         if self._look is None or self._look[0] != folder:
-            self._look = (folder, Look(self.frame, folder))
+            self._look = (folder, Look(self.read_as(question.get("stated", {})), folder))
         return getattr(self._look[1], question["at"])(question)
 
     def _codes(self, name: str) -> NDArray[np.int32]:

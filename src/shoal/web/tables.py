@@ -12,7 +12,7 @@ from shoal.tables.formats.sql.address import SqlAddress
 from shoal.web.files import private_folder, safe_name
 from shoal.web.settings import sample_settings, starting_settings
 from shoal.web.uploads import receive
-from shoal.web.workspace import Project, Workspace
+from shoal.web.workspace import ELSEWHERE, NotThereError, Project, Workspace
 
 SAMPLE_NAME = "patients.csv"
 MOST_BESIDE = 20
@@ -54,6 +54,23 @@ async def from_upload(
         shutil.rmtree(project.folder, ignore_errors=True)
         raise
     return project
+
+
+async def newer_version(project: Project, name: str, pieces: AsyncIterator[bytes], announced: int, limit: int) -> None:
+    """A newer version of an uploaded table. The one before stays: releases of it may have been given out."""
+    name = safe_name(name)
+    format_of(name)
+    source = project.read()["source"]
+    if source["kind"] in ELSEWHERE:
+        raise NotThereError  # it is changed where it lies
+    version = int(source.get("version", 1)) + 1
+    folder = private_folder(project.table_folder / str(version))
+    try:
+        await receive(pieces, folder / name, announced, limit)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    project.change(source={"kind": "upload", "name": name, "version": version})
 
 
 async def add_beside(

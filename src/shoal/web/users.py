@@ -22,31 +22,33 @@ class Users:
     """The users of a password file: a line `name:salt:hash` each."""
 
     def __init__(self, file: Path) -> None:
-        self._known: dict[str, tuple[bytes, bytes]] = {}
-        problems = []
-        try:
-            if file.stat().st_mode & _OTHERS_MAY_READ:
-                hint = f"chmod {PRIVATE_FILE:o} {file}"
-                problems.append(Problem("open-file", f"others may read the password file '{file}'", hint=hint))
-            lines = file.read_text(encoding="utf-8").split()
-        except OSError:
-            message = f"the password file '{file}' cannot be read"
-            raise InputError(Problem("no-such-file", message, hint="make one with --add-user NAME")) from None
-        for line in lines:
-            if _LINE.fullmatch(line):
-                name, salt, digest = line.split(":")
-                self._known[name] = (bytes.fromhex(salt), bytes.fromhex(digest))
-            else:
-                problems.append(Problem("bad-password-file", f"line {lines.index(line) + 1} of '{file}' is no user"))
+        problems: list[Problem] = []
+        lines = _lines(file, problems)
+        wrong = [number for number, line in enumerate(lines, start=1) if not _LINE.fullmatch(line)]
+        problems += [Problem("bad-password-file", f"line {number} of '{file}' is no user") for number in wrong]
         if not lines:
             problems.append(Problem("bad-password-file", f"'{file}' has no users", hint="--add-user NAME"))
         if problems:
             raise InputError(problems)
+        users = (line.split(":") for line in lines)
+        self._known = {name: (bytes.fromhex(salt), bytes.fromhex(digest)) for name, salt, digest in users}
 
     def knows(self, name: str, password: str) -> bool:
         """Whether this is the password of this user; as slow for an unknown name as for a known one."""
         salt, digest = self._known.get(name, (b"nobody", b""))
         return hmac.compare_digest(_digest(password, salt), digest)
+
+
+def _lines(file: Path, problems: list[Problem]) -> list[str]:
+    """The lines of a password file, which only its owner may read."""
+    try:
+        if file.stat().st_mode & _OTHERS_MAY_READ:
+            hint = f"chmod {PRIVATE_FILE:o} {file}"
+            problems.append(Problem("open-file", f"others may read the password file '{file}'", hint=hint))
+        return file.read_text(encoding="utf-8").split()
+    except OSError:
+        message = f"the password file '{file}' cannot be read"
+        raise InputError(Problem("no-such-file", message, hint="make one with --add-user NAME")) from None
 
 
 def add_user(file: Path, name: str, password: str) -> None:

@@ -1,7 +1,9 @@
 """Projects on the disk: one folder each, below one folder per user.
 
     USER/PROJECT/project.json     name, where the table is, the settings
-                 table/           the table, if it was uploaded or is the sample
+                 job.yaml         the same settings as a job, as far as they make one
+                 series.json      the releases that were given out
+                 table/           the table, if it was uploaded or is the sample; newer versions below it, by number
                  earlier/         releases that were published before
                  population/      a table of all who could be meant
                  runs/RUN/        run.json, job.yaml, and what the run wrote
@@ -88,7 +90,7 @@ class Project:
         source = self.read()["source"]
         if source["kind"] == "database":
             return parse_address(source["address"])
-        return self.table_folder / source["name"] if source["kind"] != "file" else Path(source["path"])
+        return self._table_below(source) if source["kind"] != "file" else Path(source["path"])
 
     @property
     def kept_table(self) -> Path:
@@ -96,7 +98,14 @@ class Project:
         source = self.read()["source"]
         if source["kind"] in ELSEWHERE:
             raise NotThereError
-        return self.table_folder / str(source["name"])
+        return self._table_below(source)
+
+    def _table_below(self, source: Mapping[str, Any]) -> Path:
+        return self.table_folder / str(source.get("version", "")) / str(source["name"])
+
+    @property
+    def series(self) -> Path:
+        return self.folder / "series.json"
 
     def run_folder(self, number: str) -> Path:
         folder = self.runs_folder / number

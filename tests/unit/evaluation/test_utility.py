@@ -105,3 +105,15 @@ def test_models_say_why_they_were_not_trained(tables: SimpleNamespace) -> None:
     assert "values" in model_accuracy(tables.read(same, same), same, "illness")["skipped"]
     shorter = tables.read(original, release.head(40))
     assert "belong together" in model_accuracy(shorter, original, "illness")["skipped"]
+
+
+def test_labels_of_too_many_values_are_grouped_where_that_is_asked_for(tables: SimpleNamespace) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    original = tables.random_table(400, 1)
+    costly = original.with_columns(illness=pl.int_range(400).cast(pl.String))
+    named = original.with_columns(illness=pl.format("illness {}", pl.int_range(400) % 60))
+    for table, told in ((costly, "in 4 ranges of about as many records"), (named, "the 7 commonest values, and all")):
+        assert "values" in model_accuracy(tables.read(table, table), table, "illness")["skipped"]
+        found = model_accuracy(tables.read(table, table), table, "illness", grouped=True)
+        assert found["grouped"].startswith(told)
+        assert 0.1 < found["majority"] < 1.0

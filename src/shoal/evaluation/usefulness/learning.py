@@ -20,9 +20,12 @@ from numpy.typing import NDArray
 from shoal.evaluation.usefulness.reading_cells import make_bins, original_bins, read_numbers, text_shares
 from shoal.released.domain import DomainKind, FloatArray, text_codes
 from shoal.released.reading import ReadColumn, ReadTable
+from shoal.tables.scales import parse_numbers
 
 LARGEST = 24_000
 MOST_LABELS = 30
+GROUPED_LABELS = 8  # into so many at most, a label of too many values is grouped where that is asked for
+RANGES = 4  # of a label that is a number
 
 
 def is_installed() -> bool:
@@ -30,14 +33,23 @@ def is_installed() -> bool:
 
 
 def model_accuracy(
-    table: ReadTable, original: pl.DataFrame, label: str, *, largest: int = LARGEST, seed: int = 0
+    table: ReadTable,
+    original: pl.DataFrame,
+    label: str,
+    *,
+    largest: int = LARGEST,
+    seed: int = 0,
+    grouped: bool = False,
 ) -> dict[str, Any]:
-    """Accuracy of gradient boosting and logistic regression; or why there is none."""
+    """Accuracy of gradient boosting and logistic regression; or why there is none.
+
+    A label of more than `MOST_LABELS` values is skipped, or, `grouped`, foretold by its ranges or commonest values.
+    """
     if not is_installed():
         return {"skipped": "scikit-learn is not installed: pip install 'shoal[eval]'"}
     if not table.aligned:
         return {"skipped": "the rows of release and original do not belong together"}
-    labels = text_codes(original[label])[1]
+    labels, told = _labels(original[label], grouped)
     values = int(labels.max()) + 1
     if values < 2 or values > MOST_LABELS:
         return {"skipped": f"the label has {values} values; 2 to {MOST_LABELS} are needed"}
@@ -53,6 +65,7 @@ def model_accuracy(
         "sampled": original.height > largest,
         "majority": majority,
         "results": _trained_and_tested(table, original, labels, (train, test), majority, seed),
+        **told,
     }
 
 
@@ -81,6 +94,23 @@ def _trained_and_tested(
                 results.append({"model": name, "trained": trained, "accuracy": accuracy})
             results.append({"model": name, "trained": "majority", "accuracy": majority})
     return results
+
+
+def _labels(column: pl.Series, grouped: bool) -> tuple[NDArray[np.int32], dict[str, str]]:
+    """The label as codes. Of too many values, where that is asked for: numbers in ranges of about as many records,
+    other texts by the commonest of them; and how that is said."""
+    codes = text_codes(column)[1]
+    times = np.bincount(codes)
+    if not grouped or len(times) <= MOST_LABELS:
+        return codes, {}
+    positions = parse_numbers(column.cast(pl.String)).positions
+    if np.isfinite(positions).all():
+        ends = np.unique(np.quantile(positions, np.arange(1, RANGES) / RANGES))
+        ranges = np.searchsorted(ends, positions, side="left").astype(np.int32)
+        return ranges, {"grouped": f"in {len(ends) + 1} ranges of about as many records"}
+    group = np.full(len(times), GROUPED_LABELS - 1, dtype=np.int32)
+    group[np.argsort(-times, kind="stable")[: GROUPED_LABELS - 1]] = np.arange(GROUPED_LABELS - 1)
+    return group[codes], {"grouped": f"the {GROUPED_LABELS - 1} commonest values, and all others as one"}
 
 
 def few_threads() -> AbstractContextManager[Any]:

@@ -7,6 +7,8 @@ export class Trouble extends Error {
   }
 }
 
+const KEPT_ALIVE = 60_000; // browsers let no more be sent for a page that is gone
+
 const problem = (message) => [{ reason: "no-answer", message, column: null, hint: null }];
 
 export async function ask(method, path, body) {
@@ -17,6 +19,7 @@ export async function ask(method, path, body) {
       headers: { "X-Shoal": "1", ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
       body: body === undefined ? undefined : JSON.stringify(body),
       credentials: "same-origin",
+      keepalive: method === "PUT" && JSON.stringify(body).length < KEPT_ALIVE, // a page that is left still saves
     });
   } catch {
     throw new Trouble(problem("The server does not answer. Is 'shoal serve' still running?"), 0);

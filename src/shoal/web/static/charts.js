@@ -14,6 +14,13 @@ export function ticks(low, high, wanted = 5) {
   for (let tick = Math.ceil(low / step - 1e-9) * step; tick <= high + step * 1e-9; tick += step) found.push(Math.abs(tick) < step * 1e-9 ? 0 : tick);
   return found;
 }
+// What stands at ticks: where two would read the same, all get the figures that tell them apart.
+export const ticked = (marks, format) => {
+  const words = marks.map(format);
+  if (new Set(words).size === words.length) return words;
+  const figures = Math.max(0, Math.ceil(-Math.log10(Math.min(...marks.slice(1).map((mark, place) => mark - marks[place]))) - 1e-9));
+  return marks.map((mark) => mark.toFixed(figures));
+};
 export const short = (number) => {
   if (Math.abs(number) >= 1e6) return `${+(number / 1e6).toPrecision(3)} M`;
   if (Math.abs(number) >= 1e4) return `${+(number / 1e3).toPrecision(3)} k`;
@@ -107,7 +114,7 @@ export function Bars({ rows, most, format = short, label }) {
   const [place, width] = useWidth();
   const above = width < 480;
   const space = above ? 0 : Math.min(260, Math.max(70, ...rows.map((row) => row.label.length * 6.8 + 10)));
-  const parts = rows[0]?.parts.length ?? 1, thick = parts > 1 ? 9 : above ? 12 : 16, head = above ? 17 : 0;
+  const parts = rows[0]?.parts.length ?? 1, thick = parts > 1 ? 11 : above ? 12 : 16, head = above ? 17 : 0;
   const step = parts * (thick + 2) + 8 + head;
   const high = most ?? Math.max(1e-9, ...rows.flatMap((row) => row.parts.map((part) => part.value)));
   const room = width - space - 62;
@@ -154,9 +161,10 @@ export function Lines({ series, label, height = 240, across, up, low = null, log
   const py = (y) => top + (1 - (y - yBase) / Math.max(1e-9, y1 - yBase)) * (height - top - bottom);
   if (points.length === 0) return html`<p class="muted">Nothing to draw yet.</p>`;
   const marks = log ? [...new Set(points.map((point) => point[0]))].sort((a, b) => a - b) : ticks(x0, x1, Math.max(2, Math.floor(width / 110)));
+  const words = ticked(marks, formatX);
   return html`<div ref=${place}><svg class="chart" viewBox="0 0 ${width} ${height}" role="group" aria-label=${label}>
     ${ticks(yBase, y1, 5).map((tick) => html`<g><line class="grid" x1=${left} x2=${width - right} y1=${py(tick)} y2=${py(tick)} /><text x=${left - 7} y=${py(tick) + 4} text-anchor="end">${formatY(tick)}</text></g>`)}
-    ${marks.map((tick) => html`<text x=${px(tick)} y=${height - bottom + 17} text-anchor="middle">${formatX(tick)}</text>`)}
+    ${marks.map((tick, order) => html`<text x=${px(tick)} y=${height - bottom + 17} text-anchor="middle">${words[order]}</text>`)}
     <text x=${(left + width - right) / 2} y=${height - 5} text-anchor="middle">${across}</text>
     <text transform="translate(11 ${(height - bottom) / 2}) rotate(-90)" text-anchor="middle">${up}</text>
     ${series.map((one) => {

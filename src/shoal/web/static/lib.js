@@ -12,6 +12,11 @@ export const percent = (share, digits) => {
   if (value < 100 && Number(text) === 100) return `> ${(100 - least).toFixed(places)} %`;
   return `${text} %`;
 };
+// What the loss does not show, beside it: [title, value, what it means], in the words of the metrics.
+export const besideLoss = (catalogue, found) => catalogue.beside_the_loss
+  .filter((metric) => found?.[metric.name] != null)
+  .map((metric) => [metric.title, (metric.maximum === 1 ? percent : metric.name === "listed_values" ? tenths : count)(found[metric.name]), metric.meaning]);
+const tenths = (number) => decimal(number, 1);
 export const seconds = (number) => {
   if (number == null) return "–";
   if (number < 10) return `${number.toFixed(1)} s`;

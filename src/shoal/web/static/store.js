@@ -7,19 +7,17 @@ const SAVE_AFTER = 250; // milliseconds
 export function useProject(number) {
   const [project, setProject] = useState(null);
   const [problems, setProblems] = useState(null);
-  const past = useRef([]), future = useRef([]), timer = useRef(null), unsaved = useRef(null);
+  const past = useRef([]), future = useRef([]), timer = useRef(null), unsaved = useRef(null), saving = useRef(Promise.resolve());
 
-  const save = useCallback(async () => {
+  // Saves what is not saved yet, one after the other; the promise is kept when the server has all of it.
+  const save = useCallback(() => {
     clearTimeout(timer.current);
-    if (!unsaved.current) return;
-    const settings = unsaved.current;
-    unsaved.current = null;
-    try {
-      await put(`/api/projects/${number}`, { settings });
-      setProblems(null);
-    } catch (error) {
-      setProblems(error.problems);
+    if (unsaved.current) {
+      const settings = unsaved.current;
+      unsaved.current = null;
+      saving.current = saving.current.then(() => put(`/api/projects/${number}`, { settings })).then(() => setProblems(null), (error) => setProblems(error.problems));
     }
+    return saving.current;
   }, [number]);
 
   const keep = (settings) => {
@@ -95,5 +93,6 @@ export function useProject(number) {
     setProject((before) => ({ ...before, name }));
   };
   const beside = (found) => setProject((before) => ({ ...before, earlier: found.earlier, population: found.population }));
-  return { project, problems, change, beside, undo, redo, rename, save, canUndo: past.current.length > 0, canRedo: future.current.length > 0 };
+  const replaced = (found) => setProject((before) => ({ ...before, source: found.source })); // a newer table
+  return { project, problems, change, beside, replaced, undo, redo, rename, save, canUndo: past.current.length > 0, canRedo: future.current.length > 0 };
 }

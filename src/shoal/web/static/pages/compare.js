@@ -1,5 +1,5 @@
 // Several runs beside each other: what came out, what was set differently, and what each column lost.
-import { html, count, decimal, percent, seconds } from "../lib.js";
+import { html, count, decimal, percent, seconds, besideLoss } from "../lib.js";
 import { get } from "../api.js";
 import { Busy, Problems, Table, useAnswer } from "../parts.js";
 import { Figure, Bars } from "../charts.js";
@@ -17,7 +17,7 @@ const NUMBERS = [
   ["Records suppressed", (run) => count(run.suppressed)],
   ["Time", (run) => seconds(run.seconds)],
 ];
-const WORDS = { k: "k", models: "Models", algorithm: "Algorithm", effort: "Effort", seed: "Seed", suppression_limit: "Suppression at most", priorities: "Priorities", at_most: "At most as blurred as", recoding: "Numbers and dates", roles: "Roles", hierarchies: "Hierarchies", scales: "Scales", missing: "Texts that mean “missing”", person: "Persons", parameters: "Parameters" };
+const WORDS = { k: "k", models: "Models", algorithm: "Algorithm", effort: "Effort", seed: "Seed", suppression_limit: "Suppression at most", priorities: "Priorities", at_most: "At most as blurred as", recoding: "Numbers and dates", roles: "Roles", hierarchies: "Hierarchies", scales: "Scales", missing: "Texts that mean “missing”", csv: "Reading", date_formats: "Dates written", person: "Persons", parameters: "Parameters", strategy: "After earlier releases", hold_together: "Together with them" };
 const names = (value) => Object.entries(value).map(([name, of]) => `${name}: ${of}`).join(", ");
 
 // A setting in a cell; of large ones only whether they differ from the first run's.
@@ -31,15 +31,17 @@ function written(setting, value, first) {
   return Array.isArray(value) ? value.join(", ") : typeof value === "object" ? names(value) : String(value);
 }
 
-export function Compared({ number, runs }) {
+export function Compared({ number, runs, catalogue }) {
   const { value, problems } = useAnswer(() => Promise.all(runs.map((run) => get(`/api/projects/${number}/runs/${run.number}`))), [runs.map((run) => run.number).join()]);
   if (problems) return html`<section class="card"><${Problems} problems=${problems} /></section>`;
   if (!value || value.length !== runs.length) return html`<section class="card"><${Busy}>Reading the runs</${Busy}></section>`;
   const settings = value.map((run) => run.settings);
   const plain = (setting) => settings.map((one) => written(setting, one[setting] ?? null, null));
   const differing = Object.keys(WORDS).filter((setting) => new Set(settings.map((one) => (setting === "hierarchies" || setting === "roles" ? JSON.stringify(one[setting] ?? {}) : written(setting, one[setting] ?? null)))).size > 1);
+  const beside = runs.map((run) => new Map(besideLoss(catalogue, run.beside_the_loss)));
   const rows = [
     ...NUMBERS.map(([word, of]) => [word, ...runs.map(of)]),
+    ...catalogue.beside_the_loss.map(({ title }) => [title, ...beside.map((found) => found.get(title) ?? "–")]),
     ...differing.map((setting) => [WORDS[setting], ...(setting === "hierarchies" || setting === "roles" ? settings.map((one) => written(setting, one[setting], settings[0][setting])) : plain(setting))]),
   ];
   const columns = [...new Set(value.flatMap((run) => Object.keys(run.summary?.per_attribute ?? {})))];

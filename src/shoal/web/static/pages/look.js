@@ -1,5 +1,5 @@
 // What the release looks like: record by record, group by group, column by column, and to an analyst.
-import { html, useState, count, decimal, percent, plural, rolesOf } from "../lib.js";
+import { html, useState, count, decimal, percent, plural, rolesOf, besideLoss } from "../lib.js";
 import { get, post } from "../api.js";
 import { Busy, Problems, Fact, Intro, Next, Table, useAnswer } from "../parts.js";
 import { Figure, Bars, Columns, Dots } from "../charts.js";
@@ -38,6 +38,16 @@ function Groups({ number, run, group, setGroup }) {
     <div class="row"><div class="choice" role="group" aria-label="Colour"><button aria-pressed=${colour === "group" ? "true" : "false"} onClick=${() => setColour("group")}>by group</button><button aria-pressed=${colour === "loss" ? "true" : "false"} onClick=${() => setColour("loss")}>by loss</button></div>
       <span class="small muted">${colour === "loss" ? "pale: kept well, dark: blurred" : `groups of ${count(Math.min(...sizes))} to ${count(Math.max(...sizes))}`}</span></div>
     <${Dots} label="Records as dots, near ones alike" points=${value.points} colour=${colour} chosen=${group} choose=${setGroup} tip=${tip} /><//></section>`;
+}
+
+// What each column lost, and what a mean loss does not show.
+function Losses({ catalogue, losses, metrics }) {
+  const titles = catalogue.beside_the_loss.map((metric) => metric.title);
+  const cells = (of) => { const found = new Map(besideLoss(catalogue, of)); return titles.map((title) => found.get(title) ?? "–"); };
+  const words = (of) => besideLoss(catalogue, of).map(([title, value]) => `${title}: ${value}`).join("\n");
+  return html`<section class="card stack"><${Figure} title="Loss by column" text="0: every value exact. 1: nothing left." table=${{ head: ["Column", "Loss", ...titles], rows: losses.map(([name, loss, of]) => [name, decimal(loss), ...cells(of)]), numbers: [1, 2, 3, 4] }}>
+      <${Bars} label="Loss by column" format=${(value) => decimal(value, 3)} rows=${losses.map(([name, loss, of]) => ({ label: name, parts: [{ value: loss, colour: "f1", tip: `${name}: loss ${decimal(loss)}\n${words(of)}` }] }))} /><//>
+    <dl class="beside">${besideLoss(catalogue, metrics).map(([title, value, meaning]) => html`<dt>${title}</dt><dd><strong>${value}</strong> <span class="muted">${meaning}</span></dd>`)}</dl></section>`;
 }
 
 function Distribution({ number, run, columns }) {
@@ -84,7 +94,7 @@ function Learning({ number, run, columns }) {
   return html`<section class="card stack"><div class="head"><h2>Classification</h2><label class="row small">Foretell <select value=${column ?? ""} onChange=${(event) => event.target.value && learn(event.target.value)}><option value="">choose a column</option>${columns.map((name) => html`<option value=${name}>${name}</option>`)}</select></label></div>
     <p class="muted small">Models learn from the original or from the release, and are tried on original records that they have not seen.</p><${Problems} problems=${state.problems} />${state.busy && html`<${Busy}>Learning</${Busy}>`}
     ${state.value?.skipped && html`<p class="note warn">${state.value.skipped}</p>`}
-    ${models.length > 0 && html`<${Figure} title=${`Accuracy for ${column}`} legend=${[["f0", "from the original"], ["f1", "from the release"], ["f2", "always the commonest"]]} text=${`Learnt from ${count(state.value.trained_on)} records, tried on ${count(state.value.tested_on)}${state.value.sampled ? ", drawn at random" : ""}.`}
+    ${models.length > 0 && html`<${Figure} title=${`Accuracy for ${column}`} legend=${[["f0", "from the original"], ["f1", "from the release"], ["f2", "always the commonest"]]} text=${`${state.value.grouped ? `Foretold: ${state.value.grouped}. ` : ""}Learnt from ${count(state.value.trained_on)} records, tried on ${count(state.value.tested_on)}${state.value.sampled ? ", drawn at random" : ""}.`}
       table=${{ head: ["Model", "Learnt from", "Accuracy"], rows: state.value.results.map((one) => [one.model, one.trained, percent(one.accuracy)]), numbers: [2] }}>
       <${Bars} label="Accuracy of models" most=${1} format=${(value) => percent(value)} rows=${models.map((model) => ({ label: model, parts: ["original", "release", "majority"].map((trained) => ({ value: of(model, trained), colour: COLOURS[trained], tip: `${model}, ${trained}: ${percent(of(model, trained))}` })) }))} /><//>`}</section>`;
 }
@@ -96,14 +106,13 @@ export function LookPage({ store, catalogue, run: wanted }) {
   const [group, setGroup] = useState(null);
   const { value: details } = useAnswer(() => (run ? get(`/api/projects/${number}/runs/${run.number}`) : Promise.resolve(null)), [run?.number]);
   if (!run) return html`<${NoRun} number=${number} title="Look" />`;
-  const losses = Object.entries(details?.summary?.per_attribute ?? {}).map(([name, metrics]) => [name, metrics.gcp]).sort((a, b) => b[1] - a[1]);
+  const losses = Object.entries(details?.summary?.per_attribute ?? {}).map(([name, metrics]) => [name, metrics.gcp, metrics]).sort((a, b) => b[1] - a[1]);
   const settings = details?.settings ?? project.settings;
   const kept = [...rolesOf(settings, "sensitive"), ...rolesOf(settings, "insensitive")];
   return html`<${Intro} title="Look" side=${html`<${RunPicker} runs=${done} run=${run} number=${number} step="look" />`}>What was lost, and what an analyst still finds. The original is shown to you only.<//>
     <div class="stack" key=${run.number}><${SideBySide} number=${number} run=${run} group=${group} setGroup=${setGroup} />
       <div class="columns even"><${Groups} number=${number} run=${run} group=${group} setGroup=${setGroup} />
-        <div class="stack">${losses.length > 0 && html`<section class="card"><${Figure} title="Loss by column" text="0: every value exact. 1: nothing left." table=${{ head: ["Column", "Loss"], rows: losses.map(([name, loss]) => [name, decimal(loss)]), numbers: [1] }}>
-          <${Bars} label="Loss by column" format=${(value) => decimal(value, 3)} rows=${losses.map(([name, loss]) => ({ label: name, parts: [{ value: loss, colour: "f1", tip: `${name}: loss ${decimal(loss)}` }] }))} /><//></section>`}
+        <div class="stack">${losses.length > 0 && html`<${Losses} catalogue=${catalogue} losses=${losses} metrics=${details.summary.metrics} />`}
           ${losses.length > 0 && html`<${Distribution} number=${number} run=${run} columns=${losses.map(([name]) => name)} />`}</div></div>
       ${details?.evaluation && html`<${Analyst} evaluation=${details.evaluation}><${Learning} number=${number} run=${run} columns=${kept} /><//>`}
       <${Clusters} project=${project} run=${run} catalogue=${catalogue} />

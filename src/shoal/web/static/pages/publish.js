@@ -1,5 +1,5 @@
 // The release and everything that goes with it.
-import { html, useState, useEffect, count, decimal, percent } from "../lib.js";
+import { html, useState, useEffect, count, decimal, percent, plural, besideLoss } from "../lib.js";
 import { get, post, put } from "../api.js";
 import { Busy, Problems, Fact, Intro, Table, Copy, useAnswer } from "../parts.js";
 import { State } from "./run.js";
@@ -34,7 +34,7 @@ function Verified({ number, run }) {
       ${value.notes?.map((note) => html`<p class="small muted">${note}</p>`)}`}</section>`;
 }
 
-export function PublishPage({ store, run: wanted }) {
+export function PublishPage({ store, catalogue, run: wanted }) {
   const { project } = store;
   const { number } = project;
   const [done, run] = finished(project, wanted);
@@ -44,14 +44,17 @@ export function PublishPage({ store, run: wanted }) {
   const file = (name) => `/api/projects/${number}/runs/${run.number}/files/${name}`;
   return html`<${Intro} title="Publish" side=${html`<${RunPicker} runs=${done} run=${run} number=${number} step="publish" />`}>Download the release with its certificate and reports, and the lines that make it again.<//>
     <div class="stack"><div class="facts"><${Fact} name="Records" value=${count(run.records)} more=${`${count(run.suppressed)} suppressed`} /><${Fact} name="Smallest group" value=${count(run.smallest_class)} mood="good" more=${`${count(run.classes)} groups`} />
-        <${Fact} name="Highest risk" value=${percent(run.highest_risk)} mood="good" more="to recognise a person" /><${Fact} name="Loss" value=${decimal(run.loss)} more=${run.bound == null ? "0 exact, 1 nothing left" : `no release below ${decimal(run.bound)}`} /></div>
+        <${Fact} name="Highest risk" value=${percent(run.highest_risk)} more="to recognise a person" /><${Fact} name="Loss" value=${decimal(run.loss)} more=${run.bound == null ? "0 exact, 1 nothing left" : `no release below ${decimal(run.bound)}`} />
+        ${besideLoss(catalogue, run.beside_the_loss).map(([title, value, meaning]) => html`<${Fact} name=${title} value=${value} more=${meaning} />`)}</div>
       <${Verified} key=${run.number} number=${number} run=${run} />
       <section class="card"><h2>Download</h2><p>${run.name} <${State} run=${run} /></p><div class="downloads">
         ${FILES.map(([name, title, text]) => html`<div class="download"><h3>${title}</h3><p>${text}</p><div class="row"><a class="button small ${name === "release" ? "main" : ""}" href=${file(name)} download>Download</a>
           ${name.endsWith("report") && html`<a class="button small" href=${file(`${name}-page`)} target="_blank" rel="noopener">Look</a>`}</div></div>`)}
+        ${(lines?.beside ?? []).map((name) => html`<div class="download"><h3 class="name">${name}</h3><p>What the job file needs beside it: ${name.startsWith("earlier-") ? "of an earlier release" : "the population"}.</p><div><a class="button small" href=${file(encodeURIComponent(name))} download>Download</a></div></div>`)}
         ${["sample", "upload"].includes(project.source.kind) && html`<div class="download"><h3>The table</h3><p>What was ${project.source.kind === "sample" ? "invented" : "uploaded"}, to run the job elsewhere. Not to be published.</p><div><a class="button small" href="/api/projects/${number}/table" download>Download</a></div></div>`}</div></section>
       <section class="card"><h2>Given out</h2><label class="row gap"><input type="checkbox" checked=${run.given_out === true} onChange=${(event) => put(`/api/projects/${number}/runs/${run.number}`, { given_out: event.target.checked })} />This release was published or handed to somebody</label>
-        <p class="muted small gap">Later releases of this project are then looked at together with it, in Risk: whoever has both may know more than either tells.</p></section>
+        <p class="muted small gap">The next runs of this project are then made so that their release holds together with it, and Risk looks at both: whoever has both may know more than either tells.</p>
+        ${run.together_with > 0 ? html`<p class="small gap">This one was made to hold together with ${plural(run.together_with, "release")} given out before.</p>` : done.some((one) => one.given_out && one.number !== run.number && (one.given_out_at ?? one.made) < run.made) && html`<p class="note warn gap">This run was not made together with what was given out before. Look at both in <a href="#/${number}/risk/${run.number}">Risk</a> first.</p>`}</section>
       <section class="card stack"><div><h2>The same bytes again</h2><p class="muted">${run.early ? "This run was ended early: the lines below search to the end, so their release will differ, and lose no more." : "Put the job file beside the table. The same table, job and seed give the same bytes, here and anywhere."}</p></div>
         ${lines ? html`<h3>On the command line</h3><${Copy} label="Command line" text=${`${lines.job}\n${lines.verify}`} /><h3>In Python</h3><${Copy} label="Python" text=${lines.python} /><details><summary>All settings in Python</summary><${Copy} label="Settings in Python" text=${lines.settings} /></details>` : html`<${Busy}>Writing them down</${Busy}>`}</section>
     </div>`;

@@ -65,7 +65,7 @@ function Together({ store, run, done }) {
 }
 
 function Drivers({ combinations }) {
-  const shown = combinations.combinations.slice(0, 8), attributes = combinations.attributes ?? [];
+  const shown = [...combinations.combinations].sort((a, b) => b.unique - a.unique).slice(0, 8), attributes = combinations.attributes ?? [];
   return html`<div class="columns even"><section class="card"><${Figure} title="Columns that drive the risk" text="How much smaller the average risk of the original would be without the column."
       table=${{ head: ["Column", "Risk alone", "Adds to the average", "Stand alone because of it"], rows: attributes.map((one) => [one.attribute, percent(one.alone), percent(one.added_average), count(one.added_unique)]), numbers: [1, 2, 3] }}>
       <${Bars} label="Columns that drive the risk" format=${(value) => percent(value)} rows=${attributes.slice(0, 10).map((one) => ({ label: one.attribute, parts: [{ value: Math.max(0, one.added_average), colour: "f2", tip: `${one.attribute}: adds ${percent(one.added_average)} to the average risk; ${count(one.added_unique)} persons stand alone because of it` }] }))} /><//></section>
@@ -92,7 +92,7 @@ export function RiskPage({ store, run: wanted }) {
   if (!value?.evaluation) return html`${intro}<${Busy}>Reading what was found</${Busy}>`;
   const { risk, combinations, attack, samples } = value.evaluation;
   return html`${intro}<div class="stack" key=${run.number}>
-      <div class="facts"><${Fact} name="Highest risk" value=${percent(risk.after.highest)} mood="good" more=${`before: ${percent(risk.before.highest)}`} /><${Fact} name="Average risk" value=${percent(risk.after.average)} more=${`before: ${percent(risk.before.average)}`} />
+      <div class="facts"><${Fact} name="Highest risk" value=${percent(risk.after.highest)} mood=${risk.after.highest > risk.threshold ? "bad" : "good"} more=${`before: ${percent(risk.before.highest)}`} /><${Fact} name="Average risk" value=${percent(risk.after.average)} more=${`before: ${percent(risk.before.average)}`} />
         <${Fact} name="Stand alone" value=${count(risk.after.unique)} mood=${risk.after.unique ? "bad" : "good"} more=${`before: ${count(risk.before.unique)}`} /><${Fact} name="Risk above ${percent(risk.threshold, 0)}" value=${count(risk.after.at_risk)} mood=${risk.after.at_risk ? "bad" : "good"} more=${`before: ${count(risk.before.at_risk)}`} /></div>
       <div class="columns even"><section class="card"><${Figure} title="Records by size of their group" legend=${[["f0", "original"], ["f1", "release"]]}
           table=${{ head: ["Group size", "Original", "Release"], rows: risk.sizes_before.map((one, place) => [one.sizes, count(one.records), count(risk.sizes_after[place]?.records)]), numbers: [1, 2] }}>

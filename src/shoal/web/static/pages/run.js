@@ -1,5 +1,5 @@
 // Runs: start one, watch it, end it early or altogether, compare what came out.
-import { html, useState, count, decimal, percent, seconds, rolesOf } from "../lib.js";
+import { html, useState, count, decimal, percent, seconds, rolesOf, besideLoss } from "../lib.js";
 import { post, put, remove } from "../api.js";
 import { Problems, Intro, Next, TextField } from "../parts.js";
 import { Figure, Lines } from "../charts.js";
@@ -34,12 +34,12 @@ function Active({ run, number }) {
   return html`<section class="card stack"><div class="head"><h2>${run.name}</h2><${State} run=${run} />
       ${run.state === "running" && html`<button class="button small" disabled=${asked || progress?.stage !== "cluster"} onClick=${() => stop(true)}>${asked ? "Ending the search…" : "Take the best so far"}</button>`}
       <button class="button small danger" onClick=${() => stop(false)}>Cancel</button></div>
-    <div role="status" class="small muted">${run.state === "waiting" ? "Another run is going on; this one follows." : progress ? `${WORDS[progress.stage] ?? progress.stage}, ${seconds(progress.seconds)}${progress.loss != null ? `, loss ${decimal(progress.loss)}` : ""}` : "Starting a process of its own"}</div>
+    <div role="status" class="small muted">${run.state === "waiting" ? "Another run is going on; this one follows." : progress ? `${WORDS[progress.stage] ?? progress.stage}, ${seconds(progress.seconds)}${progress.loss != null ? `, loss ${decimal(progress.loss)}` : progress.stage === "cluster" && !run.curve?.length ? ". The first search on a machine takes longer: it is compiled for it." : ""}` : "Starting a process of its own"}</div>
     <progress max="1" value=${progress ? overall(progress) : 0} aria-label=${`Progress of ${run.name}`}></progress>
     <${Curve} run=${run} /></section>`;
 }
 
-function RunList({ runs, number, chosen, choose, compared, compare }) {
+function RunList({ runs, project, number, chosen, choose, compared, compare }) {
   const rename = (run, name) => put(`/api/projects/${number}/runs/${run.number}`, { name });
   const drop = (run) => confirm(`Delete ${run.name} and its files?${run.given_out ? " It was given out: later releases can then not be looked at together with it." : ""}`) && remove(`/api/projects/${number}/runs/${run.number}`);
   return html`<div class="scroll"><table><caption class="sr">Runs</caption><thead><tr><th scope="col"><span class="sr">Compare</span></th><th scope="col">Name</th><th scope="col">State</th><th scope="col">Algorithm</th><th scope="col" class="number">k</th><th scope="col" class="wide-only">Models</th>
@@ -47,12 +47,26 @@ function RunList({ runs, number, chosen, choose, compared, compare }) {
     <tbody>${[...runs].reverse().map((run) => html`<tr class=${run.number === chosen ? "chosen" : ""}>
       <td>${run.state === "done" && html`<input type="checkbox" aria-label=${`Compare ${run.name}`} title="Compare" checked=${compared.includes(run.number)} disabled=${!compared.includes(run.number) && compared.length >= MOST_COMPARED}
         onChange=${(event) => compare(event.target.checked ? [...compared, run.number] : compared.filter((one) => one !== run.number))} />`}</td>
-      <td><${TextField} value=${run.name} change=${(name) => rename(run, name)} label=${`Name of ${run.name}`} size="14" /></td><td><${State} run=${run} /></td><td>${run.algorithm}</td><td class="number">${run.k ?? "–"}</td>
+      <td><${TextField} value=${run.name} change=${(name) => rename(run, name)} label=${`Name of ${run.name}`} size="14" /></td><td><${State} run=${run} />${(run.version ?? 1) !== (project.source.version ?? 1) && html` <span class="tag">earlier table</span>`}</td><td>${run.algorithm}</td><td class="number">${run.k ?? "–"}</td>
       <td class="small wide-only">${run.models?.length ? run.models.join(", ") : "–"}</td><td class="number">${decimal(run.loss)}</td><td class="number wide-only">${run.above_best == null ? "–" : percent(run.above_best, 0)}</td>
       <td class="number">${percent(run.highest_risk)}</td><td class="number wide-only">${decimal(run.seconds, 1)}</td>
       <td class="number"><span class="row actions">${run.state === "done" && html`<a class="button small" href="#/${number}/look/${run.number}">Look</a><a class="button small" href="#/${number}/publish/${run.number}">Publish</a>`}
         <button class="button quiet small" onClick=${() => choose(run.number === chosen ? null : run.number)} aria-expanded=${run.number === chosen ? "true" : "false"}>Details</button>
         <button class="button quiet small danger" onClick=${() => drop(run)} aria-label=${`Delete ${run.name}`}>Delete</button></span></td></tr>`)}</tbody></table></div>`;
+}
+
+const STRATEGIES = { keep: "keep the groups of then: newcomers among themselves", search: "search groups anew, and check them with the earlier ones" };
+
+// Releases that are out in the world: a next one is made to hold together with them.
+function GivenOut({ runs, settings, change }) {
+  const out = runs.filter((run) => run.given_out);
+  if (!out.length) return null;
+  const on = settings.hold_together !== false;
+  const people = (event) => change({ person_key: event.target.value.split(",").map((name) => name.trim()).filter(Boolean) });
+  return html`<section class="card stack"><div><h2>Given out before</h2><p class="muted">${out.map((run) => run.name).join(", ")}. Whoever has several releases may know more than each of them tells.</p></div>
+    <label class="row"><input type="checkbox" checked=${on} onChange=${(event) => change({ hold_together: event.target.checked ? null : false })} />Make the next release so that all hold together</label>
+    ${on && html`<div class="row fields"><label class="field"><span>How</span><select value=${settings.strategy ?? "keep"} onChange=${(event) => change({ strategy: event.target.value === "keep" ? null : event.target.value })}>${Object.entries(STRATEGIES).map(([name, words]) => html`<option value=${name}>${words}</option>`)}</select></label>
+      <label class="field"><span>Columns that tell persons apart in both tables</span><input type="text" placeholder="all common columns" value=${(settings.person_key ?? []).join(", ")} onChange=${people} /></label></div>`}</section>`;
 }
 
 const COLOURS = [1, 2, 3, 4, 5, 0];
@@ -144,11 +158,12 @@ export function RunPage({ store, catalogue }) {
           <span class="spring"></span><button class="button main" onClick=${start} disabled=${quasi.length === 0}>Start the run</button></div>
         <p class="small muted">${algorithm.title} (${algorithm.citation}). k ${settings.k ?? "–"}${settings.models?.length ? `, ${settings.models.join(", ")}` : ""}; ${quasi.length} quasi-identifying columns.</p>
         <${Problems} problems=${problems} title="It cannot be started" /></section>
+      <${GivenOut} runs=${runs} settings=${settings} change=${change} />
       ${active.map((run) => html`<${Active} key=${run.number} run=${run} number=${number} />`)}
-      ${runs.length > 0 && html`<section class="card"><div class="head"><h2>Runs</h2>${runs.filter((run) => run.state === "done").length > 1 && html`<span class="small muted">Tick two or more to compare them.</span>`}</div><${RunList} runs=${runs} number=${number} chosen=${chosen} choose=${choose} compared=${compared} compare=${compare} /></section>`}
-      ${beside.length > 1 && html`<${Compared} number=${number} runs=${beside} />`}
+      ${runs.length > 0 && html`<section class="card"><div class="head"><h2>Runs</h2>${runs.filter((run) => run.state === "done").length > 1 && html`<span class="small muted">Tick two or more to compare them.</span>`}</div><${RunList} runs=${runs} project=${project} number=${number} chosen=${chosen} choose=${choose} compared=${compared} compare=${compare} /></section>`}
+      ${beside.length > 1 && html`<${Compared} number=${number} runs=${beside} catalogue=${catalogue} />`}
       ${details && html`<section class="card stack"><div class="head"><h2>${details.name}</h2><${State} run=${details} /></div><${Problems} problems=${details.problems} /><${Curve} run=${details} />
-        ${details.state === "done" && html`<p class="small muted">${count(details.records)} records in ${count(details.classes)} groups, the smallest of ${count(details.smallest_class)}; ${count(details.suppressed)} suppressed. ${Object.entries(details.stages ?? {}).map(([stage, took]) => `${stage} ${seconds(took)}`).join(", ")}.</p>`}
+        ${details.state === "done" && html`<p class="small muted">${count(details.records)} records in ${count(details.classes)} groups, the smallest of ${count(details.smallest_class)}; ${count(details.suppressed)} suppressed. ${besideLoss(catalogue, details.beside_the_loss).map(([title, value]) => `${title}: ${value}. `)}${Object.entries(details.stages ?? {}).map(([stage, took]) => `${stage} ${seconds(took)}`).join(", ")}.</p>`}
         <div><button class="button small" onClick=${() => change(() => details.settings)} disabled=${!details.settings}>Take over its settings</button></div></section>`}
       <${Frontier} runs=${project.runs} number=${number} settings=${settings} catalogue=${catalogue} on=${project.frontier !== false} />
     </div>${runs.some((run) => run.state === "done") && html`<${Next} to="#/${number}/look">Look<//>`}`;
