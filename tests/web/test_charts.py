@@ -14,7 +14,7 @@ FIGURES = {
     "look": {"Groups", "Loss by column", "What goes together", "Counting queries", "Contingency"},
     "risk": {"Records by size of their group", "Records above a risk", "Columns that drive the risk"},
 }
-SEEN = {"table": "Who stands alone", "run": "The frontier", "look": "F-measure", "risk": "Three attackers"}
+SEEN = {"table": "What singles people out", "run": "The frontier", "look": "F-measure", "risk": "Three attackers"}
 OUT_OF_REACH = """() => [...document.querySelectorAll("main *, header *")].filter((element) =>
   getComputedStyle(element).cursor === "pointer" &&
   !element.closest("button, a[href], label, summary, select, input, svg")

@@ -47,6 +47,7 @@ def test_every_builder_shows_its_tree(opened: Any, tmp_path: Path) -> None:
     page.get_by_label("Width of the finest").fill("20")
     page.get_by_label("Width of the finest").blur()
     tree.get_by_text("20 values").first.wait_for()
+    becomes(opened, tmp_path, "hierarchies", {"age": {"builder": "ranges", "width": 20}})
     columns.get_by_role("button", name="visit").click()
     page.get_by_role("button", name="Dates").click()
     tree.get_by_text("2024-Q1", exact=True).wait_for()
@@ -70,8 +71,8 @@ def test_every_builder_shows_its_tree(opened: Any, tmp_path: Path) -> None:
             "ward": {"builder": "order", "sizes": [2, 4], "values": ["c", "b", "a"]},
         },
     )
-    page.get_by_role("button", name="None").click()
-    page.get_by_role("button", name="File").click()
+    page.get_by_role("button", name="None", exact=True).click()
+    page.get_by_role("button", name="File", exact=True).click()
     lines = tmp_path / "ward.csv"
     lines.write_text("a;low;*\nb;low;*\nc;high;*\n")
     page.get_by_label("A hierarchy file").set_input_files(lines)

@@ -107,6 +107,20 @@ export function Copy({ text, label }) {
     <button class="button small" onClick=${copy}>${copied ? "Copied" : "Copy"}</button></div>`;
 }
 
+// A field that keeps what is being typed, whatever is drawn anew meanwhile; `change` gets the text when it is left.
+export function Typed({ tag = "input", value, change, ...rest }) {
+  const [typed, setTyped] = useState(null);
+  const taken = (event) => { setTyped(null); if (event.target.value !== String(value)) change(event.target.value); };
+  return html`<${tag} ...${rest} value=${typed ?? value} onInput=${(event) => setTyped(event.target.value)} onChange=${taken} />`;
+}
+
+// The same with a slider: `show` writes the number beside it while it moves.
+export function Slider({ value, change, show, ...rest }) {
+  const [moved, setMoved] = useState(null);
+  const taken = (event) => { setMoved(null); change(Number(event.target.value)); };
+  return html`<input type="range" ...${rest} value=${moved ?? value} onInput=${(event) => setMoved(Number(event.target.value))} onChange=${taken} />${show && html`<output>${show(moved ?? value)}</output>`}`;
+}
+
 // A text that is changed when the field is left or Enter is pressed.
 export function TextField({ value, change, label, ...rest }) {
   const [text, setText] = useState(value);

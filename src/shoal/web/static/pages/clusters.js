@@ -1,7 +1,7 @@
 // Whether an analyst finds the same clusters in the release: contingency, F-measure, and both against the threshold.
 import { html, useState, count, decimal, percent, seconds } from "../lib.js";
 import { post, remove } from "../api.js";
-import { Busy, Problems, Fact } from "../parts.js";
+import { Busy, Problems, Fact, Slider } from "../parts.js";
 import { Figure, Lines } from "../charts.js";
 import { useLook } from "./look.js";
 
@@ -12,7 +12,7 @@ export function Clusters({ project, run, catalogue }) {
   const [clusters, setClusters] = useState(6);
   const { value, problems, busy } = useLook(number, run, { at: "clusters", clusters }, [clusters], 300);
   const high = value ? Math.max(1, ...value.contingency.flat()) : 1;
-  return html`<section class="card stack"><div class="head"><h2>Clusters an analyst would find</h2><label class="row small">Clusters <input type="range" min="2" max="12" value=${clusters} onChange=${(event) => setClusters(Number(event.target.value))} /><output>${clusters}</output></label></div>
+  return html`<section class="card stack"><div class="head"><h2>Clusters an analyst would find</h2><label class="row small">Clusters <${Slider} min="2" max="12" value=${clusters} change=${setClusters} show=${(number) => number} /></label></div>
     <p class="muted small">The framework for cluster analysis: both tables are clustered by k-means; a row is a cluster of the original, a column one of the release. One dark field per row: the clusters survived.${value?.sampled && ` Of ${count(value.sampled)} records, taken at random.`}</p><${Problems} problems=${problems} />${busy && !value && !problems && html`<${Busy}>Clustering both tables</${Busy}>`}
     <div class="columns even"><div class="stack">${value && html`<div class="facts"><${Fact} name="F-measure" value=${decimal(value.f_measure, 3)} more="1: the same clusters" /><${Fact} name="Match point" value=${decimal(value.match_point, 3)} more="pairs that agree" /><${Fact} name="Adjusted Rand" value=${decimal(value.adjusted_rand, 3)} more="0: by chance" /></div>
       <${Figure} title="Contingency" table=${{ head: ["Original", ...value.contingency[0].map((one, place) => `release ${place + 1}`)], rows: value.contingency.map((row, place) => [`cluster ${place + 1}`, ...row.map(count)]), numbers: value.contingency[0].map((one, place) => place + 1) }}>

@@ -1,7 +1,7 @@
 // An editor per column: builders with a preview, the tree by hand, files of other tools, and the values left out.
 import { html, useState, useEffect, useRef, count, rolesOf, plural } from "../lib.js";
 import { post } from "../api.js";
-import { Busy, Problems, Intro, Next, TextField, useAnswer } from "../parts.js";
+import { Busy, Problems, Intro, Next, Typed, useAnswer } from "../parts.js";
 import * as trees from "../trees.js";
 
 const BUILDERS = [
@@ -21,17 +21,17 @@ const kindOf = (spec) => (spec == null ? "none" : spec.builder ?? "hand");
 const numbers = (text) => text.split(/[,;\s]+/).filter(Boolean).map(Number).filter((number) => !Number.isNaN(number));
 
 function Fields({ spec, set, catalogue, values }) {
-  const number = (key, label, rest = {}) => html`<label class="field"><span>${label}</span><input type="number" value=${spec[key] ?? ""} ...${rest}
-    onChange=${(event) => { const { [key]: before, ...others } = spec; set(event.target.value === "" ? others : { ...others, [key]: Number(event.target.value) }); }} /></label>`;
+  const number = (key, label, rest = {}) => html`<label class="field"><span>${label}</span><${Typed} type="number" value=${spec[key] ?? ""} ...${rest}
+    change=${(text) => { const { [key]: before, ...others } = spec; set(text === "" ? others : { ...others, [key]: Number(text) }); }} /></label>`;
   if (spec.builder === "prefix") return html`<div class="row">${number("step", "Characters per level", { min: 1, placeholder: "1" })}</div>`;
   if (spec.builder === "ranges") return html`<div class="row">${number("width", "Width of the finest", { min: 0, step: "any", placeholder: "found" })}${number("factor", "Times wider per level", { min: 2, placeholder: "2" })}${number("levels", "Levels", { min: 1, placeholder: "found" })}
-    <label class="field"><span>Or own boundaries, levels parted by |</span><input type="text" placeholder="0, 18, 40, 65 | 0, 40" value=${(spec.edges ?? []).map((level) => (Array.isArray(level) ? level : [level]).join(", ")).join(" | ")}
-      onChange=${(event) => { const levels = event.target.value.split("|").map(numbers).filter((level) => level.length); const { edges, ...others } = spec; set(levels.length ? { builder: "ranges", edges: levels } : others); }} /></label></div>`;
+    <label class="field"><span>Or own boundaries, levels parted by |</span><${Typed} type="text" placeholder="0, 18, 40, 65 | 0, 40" value=${(spec.edges ?? []).map((level) => (Array.isArray(level) ? level : [level]).join(", ")).join(" | ")}
+      change=${(text) => { const levels = text.split("|").map(numbers).filter((level) => level.length); const { edges, ...others } = spec; set(levels.length ? { builder: "ranges", edges: levels } : others); }} /></label></div>`;
   if (spec.builder === "codes") return html`<div class="row"><label class="field"><span>System</span><select value=${spec.system ?? ""} onChange=${(event) => set({ builder: "codes", system: event.target.value })}><option value="icd10">ICD-10: diagnoses</option><option value="atc">ATC: drugs</option><option value="isco">ISCO: occupations</option></select></label></div>`;
   if (spec.builder === "dates") return html`<fieldset class="row plain"><legend class="sr">Levels</legend>${catalogue.date_levels.map((level) => html`<label class="row"><input type="checkbox" checked=${(spec.levels ?? catalogue.date_levels).includes(level)}
     onChange=${(event) => set({ ...spec, levels: catalogue.date_levels.filter((one) => (one === level ? event.target.checked : (spec.levels ?? catalogue.date_levels).includes(one))) })} />${level}</label>`)}</fieldset>`;
-  if (spec.builder === "order") return html`<div class="stack"><label class="field"><span>Values per group, from level to level</span><input type="text" value=${[].concat(spec.sizes ?? []).join(", ")} onChange=${(event) => set({ ...spec, sizes: numbers(event.target.value) })} /></label>
-    <label class="field"><span>Values from low to high, one per line</span><textarea rows="8" value=${(spec.values ?? values ?? []).join("\n")} onChange=${(event) => set({ ...spec, values: event.target.value.split("\n").map((line) => line.trim()).filter(Boolean) })}></textarea></label></div>`;
+  if (spec.builder === "order") return html`<div class="stack"><label class="field"><span>Values per group, from level to level</span><${Typed} type="text" value=${[].concat(spec.sizes ?? []).join(", ")} change=${(text) => set({ ...spec, sizes: numbers(text) })} /></label>
+    <label class="field"><span>Values from low to high, one per line</span><${Typed} tag="textarea" rows="8" value=${(spec.values ?? values ?? []).join("\n")} change=${(text) => set({ ...spec, values: text.split("\n").map((line) => line.trim()).filter(Boolean) })} /></label></div>`;
   return null;
 }
 
@@ -74,7 +74,7 @@ function Node({ node, path, editor }) {
     <div class="node ${isChosen ? "chosen" : ""} ${over === name ? "over" : ""}" draggable=${editor.byHand && path.length > 0 ? "true" : undefined} onDragStart=${(event) => drag(event, path)}
       onDragOver=${(event) => { if (editor.byHand && node.children) { event.preventDefault(); setOver(name); } }} onDragLeave=${() => setOver(null)} onDrop=${(event) => { event.preventDefault(); drop(path); }}>
       ${node.children ? html`<button class="fold" tabindex="-1" aria-label=${isOpen ? "Fold" : "Unfold"} onClick=${() => toggle(name)}>${isOpen ? "▾" : "▸"}</button>` : html`<span class="fold"></span>`}
-      ${editing === name ? html`<input type="text" class="label" aria-label="New name" onFocus=${(event) => event.target.select()} ref=${(field) => field?.focus()} defaultValue=${node.label} value=${node.label}
+      ${editing === name ? html`<input type="text" class="label" aria-label="New name" onFocus=${(event) => event.target.select()} ref=${(field) => field?.focus()} defaultValue=${node.label}
           onKeyDown=${(event) => { if (event.key === "Enter") { editor.back.current = name; event.target.blur(); } if (event.key === "Escape") { editor.back.current = name; setEditing(null); } }} onBlur=${(event) => { setEditing(null); if (event.target.value.trim() && event.target.value !== node.label) edit(trees.rename(editor.tree, path, event.target.value.trim())); }} />`
         : html`<button class="label" ref=${(button) => { if (button && editor.back.current === name) { editor.back.current = null; button.focus(); } }} tabindex=${editor.focused === name ? "0" : "-1"} onFocus=${() => editor.setFocused(name)} onKeyDown=${keys} onClick=${(event) => choose(path, event.ctrlKey || event.metaKey || event.shiftKey)} onDblClick=${() => editor.byHand && node.children && setEditing(name)}>${node.label}</button>`}
       ${node.children ? html`<span class="count">${plural(trees.leaves(node), "value")}</span>` : editor.records.has(node.label) && html`<span class="count">${plural(editor.records.get(node.label), "record")}</span>`}</div>
@@ -146,7 +146,9 @@ function Editor({ number, column, store, catalogue, fitting }) {
   const kind = loading ? "lines" : kindOf(spec);
   const set = (next) => { setLoading(false); change((now) => { const { [column]: before, ...others } = now.hierarchies ?? {}; return { hierarchies: next == null ? others : { ...others, [column]: next } }; }); };
   const values = useAnswer(() => post(`/api/projects/${number}/ask`, { ask: "values", column, count: 2000 }), [column]);
-  const shown = useAnswer(() => (spec ? post(`/api/projects/${number}/ask`, { ask: "hierarchy", column, spec }) : Promise.resolve(null)), [column, JSON.stringify(spec)], 120);
+  const now = JSON.stringify(spec ?? null);
+  const [edited, setEdited] = useState(null); // the tree as it was edited last, until the server has answered
+  const shown = useAnswer(async () => (spec ? { ...(await post(`/api/projects/${number}/ask`, { ask: "hierarchy", column, spec })), of: now, kind: kindOf(spec) } : null), [column, now], 120);
   const known = (values.value?.values ?? []).map(([value]) => value);
   const pick = (name) => {
     if (name === "lines") setLoading(true);
@@ -163,7 +165,9 @@ function Editor({ number, column, store, catalogue, fitting }) {
     link.download = `${column.replace(/[^\w-]+/g, "_")}.csv`;
     link.click();
   };
-  const answer = shown.value;
+  const answer = shown.value?.kind === kind ? shown.value : null; // else it is of what was chosen before
+  const fresh = answer?.of === now, tree = edited?.of === now ? edited.tree : answer?.tree;
+  const edit = (changed) => { const next = trees.toSpec(changed); setEdited({ of: JSON.stringify(next), tree: changed }); set(next); };
   return html`<section class="card stack"><div class="head"><h2 class="name">${column}</h2><span class="muted small">${values.value ? plural(values.value.distinct, "different value") : ""}</span></div>
     <div class="choice wrap" role="group" aria-label="How the hierarchy is made">${BUILDERS.map((one) => html`<button disabled=${(one.name === "hand" || one.name === "order") && (!values.value || shown.busy)} aria-pressed=${kind === one.name ? "true" : "false"} onClick=${() => pick(one.name)}>${one.title}</button>`)}</div>
     ${fitting && kind === "none" && html`<div class="note">${fitting.needed ? "Suggested" : "Possible, not needed"}: <strong>${fitting.builder.builder}</strong>, ${fitting.why}. <button class="button small" onClick=${take}>Take it</button></div>`}
@@ -174,7 +178,7 @@ function Editor({ number, column, store, catalogue, fitting }) {
     ${project.settings.roles[column] === "quasi-identifying" && (answer || !spec) && !loading && html`<${Cap} store=${store} column=${column} shape=${answer?.shape} sample=${answer?.sample} />`}
     ${answer && !loading && html`<div class="row small muted"><span>${plural(answer.shape.levels, "level")}, ${plural(answer.shape.leaves, "leaf", "leaves")}; nodes per level: ${answer.shape.nodes_per_level.join(", ")}</span><span class="spring"></span>
         ${answer.tree && html`<button class="button quiet small" onClick=${save}>Save as a file for ARX</button>`}</div>
-      ${answer.tree ? html`<${TreeEditor} key=${column} tree=${answer.tree} byHand=${kind === "hand"} uncovered=${answer.uncovered} records=${new Map(values.value?.values ?? [])} edit=${(tree) => set(trees.toSpec(tree))} />`
+      ${tree ? html`<${TreeEditor} key=${column} tree=${tree} byHand=${kind === "hand" && (fresh || edited?.of === now)} uncovered=${fresh ? answer.uncovered : []} records=${new Map(values.value?.values ?? [])} edit=${edit} />`
         : html`<p class="muted">The tree is too large to be shown; some of its paths:</p><ul>${answer.sample.map((path) => html`<li class="small">${path.join(" → ")}</li>`)}</ul>`}`}
   </section>`;
 }

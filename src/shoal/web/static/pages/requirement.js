@@ -1,7 +1,7 @@
 // What must hold: k and further models, each with what it stops and what it does not; priorities; suppression.
 import { html, useState, count, decimal, percent, rolesOf } from "../lib.js";
 import { post } from "../api.js";
-import { Beside, Busy, Problems, Intro, Next, useAnswer } from "../parts.js";
+import { Beside, Busy, Problems, Intro, Next, Slider, Typed, useAnswer } from "../parts.js";
 
 // How a model is written: the parts of its text form after the name.
 const FORMS = {
@@ -48,7 +48,7 @@ function Priorities({ quasi, priorities, change }) {
     change({ priorities: weight === 1 ? others : { ...others, [name]: weight } });
   };
   return html`<div>${quasi.map((name) => html`<label class="slider"><span class="name">${name}</span>
-    <input type="range" min="0" max="3" step="0.1" value=${weights[name] ?? 1} onChange=${(event) => set(name, Number(event.target.value))} /><output>${decimal(weights[name] ?? 1, 1)}</output></label>`)}
+    <${Slider} min="0" max="3" step="0.1" value=${weights[name] ?? 1} change=${(weight) => set(name, weight)} show=${(weight) => decimal(weight, 1)} /></label>`)}
     ${Object.keys(weights).length > 0 && html`<button class="button quiet small" onClick=${() => change({ priorities: {} })}>All equal again</button>`}</div>`;
 }
 
@@ -70,8 +70,8 @@ export function RequirementPage({ store, catalogue }) {
       <section class="card"><h2>Begin with</h2><p>Named after what they give. Change anything below.</p>
         <div class="presets">${catalogue.presets.map((one) => html`<button class="preset" aria-pressed=${isPreset(one) ? "true" : "false"} disabled=${one.l != null && sensitive.length === 0} onClick=${() => preset(one)}><strong>${one.name}</strong><span>${one.text}</span></button>`)}</div></section>
       <section class="card"><h2>k: how many look the same</h2><p>Every record shares its released quasi-identifiers with at least k − 1 others.</p>
-        <div class="row"><label class="field"><span class="sr">k</span><input type="number" min="2" max="100000" value=${settings.k ?? ""} onChange=${(event) => change({ k: Number(event.target.value) || null })} /></label>
-          <input type="range" aria-label="k" min="2" max="100" value=${Math.min(100, settings.k ?? 2)} onChange=${(event) => change({ k: Number(event.target.value) })} />
+        <div class="row"><label class="field"><span class="sr">k</span><${Typed} type="number" min="2" max="100000" value=${settings.k ?? ""} change=${(text) => change({ k: Number(text) || null })} /></label>
+          <${Slider} aria-label="k" min="2" max="100" value=${Math.min(100, settings.k ?? 2)} change=${(k) => change({ k })} />
           <span class="muted">The chance to recognise anybody: at most ${percent(1 / (settings.k || 1))}</span></div>
         <div class="model gap"><${Meaning} model=${anonymity} /></div></section>
       <section class="card stack"><div><h2>More than k</h2><p class="muted">k alone does not hide what all members of a group share.</p></div>
@@ -82,7 +82,7 @@ export function RequirementPage({ store, catalogue }) {
       <div class="stack"><section class="card"><h2>What to keep most</h2><p>A column that counts twice is blurred less, at the cost of others.</p>
           ${quasi.length ? html`<${Priorities} quasi=${quasi} priorities=${settings.priorities} change=${change} />` : html`<p class="muted">No quasi-identifying column.</p>`}</section>
         <section class="card"><h2>Suppression</h2><p>So many records may lose all quasi-identifiers, if that blurs the others less.</p>
-          <label class="slider"><span>At most</span><input type="range" min="0" max="0.2" step="0.005" value=${settings.suppression_limit ?? 0} onChange=${(event) => change({ suppression_limit: Number(event.target.value) })} /><output>${percent(settings.suppression_limit ?? 0)}</output></label></section>
+          <label class="slider"><span>At most</span><${Slider} min="0" max="0.2" step="0.005" value=${settings.suppression_limit ?? 0} change=${(limit) => change({ suppression_limit: limit })} show=${(limit) => percent(limit)} /></label></section>
         <${Beside} store=${store} kind="population" title="Population" text="A table of all who could be meant, such as a register. It is for k-map, and for the risk of a journalist." />
         <section class="card"><h2>Numbers and dates</h2><p>How a group of different numbers is released.</p>
           <select aria-label="How numbers are released" value=${settings.recoding ?? "range"} onChange=${(event) => change({ recoding: event.target.value })}>

@@ -1,7 +1,7 @@
 // Runs: start one, watch it, end it early or altogether, compare what came out.
 import { html, useState, count, decimal, percent, seconds, rolesOf, besideLoss } from "../lib.js";
 import { post, put, remove } from "../api.js";
-import { Problems, Intro, Next, TextField } from "../parts.js";
+import { Problems, Intro, Next, TextField, Typed } from "../parts.js";
 import { Figure, Lines } from "../charts.js";
 import { Compared, MOST_COMPARED } from "./compare.js";
 
@@ -62,11 +62,11 @@ function GivenOut({ runs, settings, change }) {
   const out = runs.filter((run) => run.given_out);
   if (!out.length) return null;
   const on = settings.hold_together !== false;
-  const people = (event) => change({ person_key: event.target.value.split(",").map((name) => name.trim()).filter(Boolean) });
+  const people = (text) => change({ person_key: text.split(",").map((name) => name.trim()).filter(Boolean) });
   return html`<section class="card stack"><div><h2>Given out before</h2><p class="muted">${out.map((run) => run.name).join(", ")}. Whoever has several releases may know more than each of them tells.</p></div>
     <label class="row"><input type="checkbox" checked=${on} onChange=${(event) => change({ hold_together: event.target.checked ? null : false })} />Make the next release so that all hold together</label>
     ${on && html`<div class="row fields"><label class="field"><span>How</span><select value=${settings.strategy ?? "keep"} onChange=${(event) => change({ strategy: event.target.value === "keep" ? null : event.target.value })}>${Object.entries(STRATEGIES).map(([name, words]) => html`<option value=${name}>${words}</option>`)}</select></label>
-      <label class="field"><span>Columns that tell persons apart in both tables</span><input type="text" placeholder="all common columns" value=${(settings.person_key ?? []).join(", ")} onChange=${people} /></label></div>`}</section>`;
+      <label class="field"><span>Columns that tell persons apart in both tables</span><${Typed} type="text" placeholder="all common columns" value=${(settings.person_key ?? []).join(", ")} change=${people} /></label></div>`}</section>`;
 }
 
 const COLOURS = [1, 2, 3, 4, 5, 0];
@@ -154,7 +154,7 @@ export function RunPage({ store, catalogue }) {
       <section class="card stack"><div class="row fields"><label class="field"><span>Name</span><input type="text" value=${name} placeholder=${`Run ${runs.length + 1}`} onInput=${(event) => setName(event.target.value)} /></label>
           <label class="field"><span>Algorithm</span><select value=${algorithm.name} onChange=${(event) => change({ algorithm: event.target.value, effort: event.target.value === "shoal" ? settings.effort : null })}>${catalogue.algorithms.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
           ${algorithm.name === "shoal" && html`<label class="field"><span>Effort</span><select value=${settings.effort ?? "default"} onChange=${(event) => change({ effort: event.target.value === "default" ? null : event.target.value })}><option value="low">low: quick</option><option value="default">default</option><option value="high">high: loses less</option></select></label>`}
-          <label class="field"><span>Seed</span><input type="number" min="0" value=${settings.seed ?? 0} onChange=${(event) => change({ seed: Math.max(0, Math.round(Number(event.target.value))) })} /></label>
+          <label class="field"><span>Seed</span><${Typed} type="number" min="0" value=${settings.seed ?? 0} change=${(text) => change({ seed: Math.max(0, Math.round(Number(text))) })} /></label>
           <span class="spring"></span><button class="button main" onClick=${start} disabled=${quasi.length === 0}>Start the run</button></div>
         <p class="small muted">${algorithm.title} (${algorithm.citation}). k ${settings.k ?? "–"}${settings.models?.length ? `, ${settings.models.join(", ")}` : ""}; ${quasi.length} quasi-identifying columns.</p>
         <${Problems} problems=${problems} title="It cannot be started" /></section>

@@ -1,7 +1,7 @@
 // The table: what its columns are, how they look, what role each has, and who stands alone by them.
 import { html, useState, useEffect, useRef, count, percent, ROLES, rolesOf, plural } from "../lib.js";
 import { post, upload } from "../api.js";
-import { Busy, Problems, Fact, Intro, Next, Paged, useAnswer } from "../parts.js";
+import { Busy, Problems, Fact, Intro, Next, Paged, Typed, useAnswer } from "../parts.js";
 import { Figure, Bars, Columns, Tiny } from "../charts.js";
 
 // A newer version of an uploaded table: what was given out of the older one stays, and the next release holds with it.
@@ -107,9 +107,9 @@ const written = (form) => Object.entries({ "%d": "31", "%m": "12", "%b": "Dec", 
 function Reading({ settings, change, columns, overview }) {
   const texts = [...new Set(overview.columns.flatMap((column) => column.missing_texts ?? []))].filter((text) => text && !(settings.missing ?? []).includes(text));
   const guess = overview.person && !settings.person ? overview.person : null;
-  const missing = (event) => change({ missing: event.target.value.split(",").map((text) => text.trim()).filter(Boolean) });
+  const missing = (text) => change({ missing: text.split(",").map((text) => text.trim()).filter(Boolean) });
   const person = (event) => change((now) => ({ person: event.target.value || null, roles: event.target.value ? { ...now.roles, [event.target.value]: "identifying" } : now.roles }));
-  return html`<section class="card"><h2>Reading</h2><div class="row gap"><label class="field"><span>Texts that mean “missing”</span><input type="text" placeholder="?, n/a" value=${(settings.missing ?? []).join(", ")} onChange=${missing} /><small>besides empty cells</small></label>
+  return html`<section class="card"><h2>Reading</h2><div class="row gap"><label class="field"><span>Texts that mean “missing”</span><${Typed} type="text" placeholder="?, n/a" value=${(settings.missing ?? []).join(", ")} change=${missing} /><small>besides empty cells</small></label>
     <label class="field"><span>Several records of one person?</span><select value=${settings.person ?? ""} onChange=${person}><option value="">no: one record each</option>${columns.map((name) => html`<option value=${name}>told apart by ${name}</option>`)}</select><small>k then counts persons; the column is not released</small></label>
     <label class="row small"><input type="checkbox" checked=${settings.csv?.decimal_comma === true} onChange=${(event) => change({ csv: { ...settings.csv, decimal_comma: event.target.checked || null } })} />Decimal commas: 3,5 means 3.5</label></div>
     <${Nearly} settings=${settings} change=${change} columns=${overview.columns} />
