@@ -20,7 +20,7 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run"),
 ]
-LONG = 100_000  # milliseconds: the first run on a busy machine compiles; nothing waits longer, so nothing can hang
+LONG = 240_000  # milliseconds: the first run on a busy machine compiles; nothing waits longer, so nothing can hang
 
 
 class Server:
