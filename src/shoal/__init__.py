@@ -20,6 +20,8 @@ _HOMES = {
     "inspect": "shoal.api",
     "compare": "shoal.api",
     "publish_for_clustering": "shoal.cluster_release.publish",
+    "publish_versions": "shoal.cluster_release.publish",
+    "release_m_invariant": "shoal.pipeline.m_invariant",
     "run": "shoal.pipeline.run",
     "read_sql": "shoal.tables.formats.sql.connections",
     "verify": "shoal.api",
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from shoal.api import evaluate as evaluate
     from shoal.api import inspect as inspect
     from shoal.cluster_release.publish import publish_for_clustering as publish_for_clustering
+    from shoal.cluster_release.publish import publish_versions as publish_versions
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
     from shoal.errors import RequirementError as RequirementError
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
     from shoal.models.linkage import XYAnonymity as XYAnonymity
     from shoal.models.p_alpha import PAlpha as PAlpha
     from shoal.models.t_closeness import TCloseness as TCloseness
+    from shoal.pipeline.m_invariant import release_m_invariant as release_m_invariant
     from shoal.pipeline.result import Result as Result
     from shoal.pipeline.run import run as run
     from shoal.tables.formats.sql.connections import read_sql as read_sql

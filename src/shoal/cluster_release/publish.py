@@ -20,7 +20,7 @@ from shoal.cluster_release.settings import (
     thresholds,
 )
 from shoal.cluster_release.sweep import Sweep
-from shoal.cluster_release.versions import Version, make_versions, publish_versions
+from shoal.cluster_release.versions import Version, make_versions, write_versions
 from shoal.errors import InputError, Problem
 from shoal.evaluation.usefulness.clustering.clusterers import Clusterer
 from shoal.evaluation.usefulness.clustering.features import DEFAULT_ENCODING, Encoding
@@ -164,6 +164,43 @@ def publish_file(
     return made
 
 
+def publish_versions(
+    frame: Any,
+    *,
+    quasi: Sequence[str] | str,
+    clusters: Sequence[int] = (2, 6, 10),
+    folder: str | Path | None = None,
+    room: int = 1,
+    mode: str = "information",
+    clustering: ClusterSettings | None = None,
+    **settings: Any,
+) -> list[Version]:
+    """One version of a frame for each number of clusters, masked by TDR, all of them safe together.
+
+    `settings` are those of a job: `k`, `models`, `sensitive`, `drop_rest`, `hierarchies`, `seed` and so on. Versions
+    that others follow have classes of at least `room` times k. With a `folder` the versions are written there, with
+    their certificates and a series file.
+    """
+    names = {
+        name: as_tuple(settings.pop(name))
+        for name in ("sensitive", "identifiers", "keep", "models")
+        if name in settings
+    }
+    problems: list[Problem] = []
+    job = Job.make(quasi=as_tuple(quasi), algorithm=DEFAULT_ALGORITHM, **names, **settings)
+    masking, wanted = _masking_job(job, mode, "possible", problems)
+    place = Path(folder) if folder is not None else None
+    if place is not None:
+        problems += _folder_problems(place)
+    source = frame_source(frame, masking)
+    versions = make_versions(
+        resolve(masking, wanted, problems), lambda: source, clustering or ClusterSettings(), clusters, Watch(), room
+    )
+    if place is not None:
+        write_versions(versions, place, None)
+    return versions
+
+
 def publish_versions_file(
     job: Job,
     settings: ClusterSettings,
@@ -182,16 +219,21 @@ def publish_versions_file(
     """
     problems = list(earlier)
     masking, wanted = _masking_job(job.model_copy(update={"output": None}), mode, split_rule, problems)
-    if folder.exists() and not folder.is_dir():
-        problems.append(Problem("not-a-folder", f"'{folder}' is no folder", hint="-o versions"))
-    elif folder.is_dir() and any(folder.iterdir()):
-        message = f"the folder '{folder}' is not empty"
-        problems.append(Problem("would-overwrite", message, hint="versions that are out are followed by --series"))
+    problems += _folder_problems(folder)
     versions = make_versions(
         resolve(masking, wanted, problems), begin_reading(masking), settings, clusters, watch or Watch(), room
     )
-    publish_versions(versions, folder, job.input if isinstance(job.input, Path) else None)
+    write_versions(versions, folder, job.input if isinstance(job.input, Path) else None)
     return versions
+
+
+def _folder_problems(folder: Path) -> list[Problem]:
+    if folder.exists() and not folder.is_dir():
+        return [Problem("not-a-folder", f"'{folder}' is no folder", hint="-o versions")]
+    if folder.is_dir() and any(folder.iterdir()):
+        message = f"the folder '{folder}' is not empty"
+        return [Problem("would-overwrite", message, hint="versions that are out are followed by --series")]
+    return []
 
 
 def _masking_job(job: Job, mode: str, split_rule: str, problems: list[Problem]) -> tuple[Job, tuple[Model, ...]]:

@@ -85,7 +85,7 @@ def make_versions(
     return versions
 
 
-def publish_versions(versions: Sequence[Version], folder: Path, input_file: Path | None, form: str = "csv") -> Path:
+def write_versions(versions: Sequence[Version], folder: Path, input_file: Path | None, form: str = "csv") -> Path:
     """Write every version with its certificate, and the series that names them all; returns the series file.
 
     The bytes of each are read back and checked with the versions before it. Versions are written one by one; each is

@@ -24,7 +24,7 @@ from shoal.encode.subset import table_of
 from shoal.errors import InputError, Problem, RequirementError
 from shoal.models.alpha_k import AlphaK
 from shoal.models.k_anonymity import KAnonymity
-from shoal.pipeline.keep_who_stayed import keep_who_stayed
+from shoal.pipeline.keep_who_stayed import Widened, keep_who_stayed
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import Purpose, recode_options, threads_of
 from shoal.pipeline.verify_together import common_columns
@@ -56,6 +56,7 @@ class Keeping(Purpose):
     original: pl.DataFrame | None = None  # the table behind the last of them
     found: Whereabouts | None = field(default=None, init=False)
     kept_class: NDArray[np.int32] | None = field(default=None, init=False)  # (records,) whose cells stay; -1: none
+    widened: Widened | None = field(default=None, init=False)  # whose cells cover several classes of then
     smallest_newcomers: int | None = field(default=None, init=False)
     kept: bool = field(default=True, init=False)  # False: another strategy made classes anew
 
@@ -69,13 +70,15 @@ class Keeping(Purpose):
             message = f"the last release has a class of {smallest} records: its people can never have {k} candidates"
             raise RequirementError(Problem("earlier-too-fine", message, hint=f"ask for k = {smallest} at most"))
         if prepared.job.weaker_case:
+            if prepared.job.setting != "moving":
+                too_few_newcomers(self.found.newcomers.shape[0], k)
             return keep_who_stayed(self, prepared, self.found, watch)
         newcomers, self.kept_class = self.found.newcomers, self.found.class_of_row
         too_few_newcomers(newcomers.shape[0], k)
         groups = self.kept_class.copy()
         suppressed = np.zeros(prepared.frame.height, dtype=np.bool_)
         if newcomers.shape[0]:
-            made = self._cluster_newcomers(prepared, newcomers, watch)
+            made = self.group_newcomers(prepared, newcomers, watch)
             groups[newcomers] = made.groups + self.found.release.sizes.shape[0]
             if made.suppressed is not None:
                 suppressed[newcomers] = made.suppressed
@@ -97,6 +100,14 @@ class Keeping(Purpose):
                 before, now = as_text(before), as_text(now)
             columns.append(pl.select(pl.when(kept).then(before).otherwise(now)).to_series().alias(name))
         finished = released.with_columns(columns)
+        if self.widened is not None:
+            wide = pl.Series(self.widened.rows)
+            finished = finished.with_columns(
+                pl.select(pl.when(wide).then(self.widened.cells[name]).otherwise(as_text(finished[name])))
+                .to_series()
+                .alias(name)
+                for name in prepared.job.quasi
+            )
         if not prepared.job.weaker_case:
             self.smallest_newcomers = _smallest(finished, prepared.job.quasi, self.found)
         return finished
@@ -151,8 +162,8 @@ class Keeping(Purpose):
         frames = [*(one.frame for one in self.earlier), released]
         return weak_classes([as_texts(frame) for frame in frames], self.reading(prepared, released))
 
-    def needs(self, prepared: Prepared) -> Needs | None:
-        """Nobody needs anything yet; None if what links the records has too many values."""
+    def needs(self, prepared: Prepared) -> Needs:
+        """Nobody needs anything yet."""
         table = prepared.frame.drop(prepared.plan.dropped)
         return make_needs([as_texts(one.frame) for one in self.earlier], as_texts(table), self.reading(prepared, table))
 
@@ -182,7 +193,8 @@ class Keeping(Purpose):
         )
         return find_people(prepared.frame, last, self.original, looking)
 
-    def _cluster_newcomers(self, prepared: Prepared, newcomers: Any, watch: Watch) -> Clustering:
+    def group_newcomers(self, prepared: Prepared, newcomers: NDArray[np.int64], watch: Watch) -> Clustering:
+        """Groups of some records by themselves."""
         from shoal.engines.local import cluster_table
         from shoal.recode.release import hidden_records
 

@@ -80,7 +80,7 @@ class Searching(Keeping):
                 return Clustering(groups)
             if needs is None:
                 needs = self.needs(prepared)
-                if needs is None or self.found is None:
+                if needs.too_many_values or self.found is None:
                     return None
                 needs.add_classes(len(self.earlier) - 1, self.found.class_of_row)
             needs.raise_for(weak, turn)

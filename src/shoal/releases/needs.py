@@ -18,6 +18,7 @@ from shoal.models.base import Requirement
 from shoal.released.domain import CodeArray
 from shoal.releases.classes import ReleaseClasses, pairs_that_fit, read_classes
 from shoal.releases.company import Company, needs_of_classes, with_needs
+from shoal.releases.judging import Needed
 from shoal.releases.reading_together import ReadTogether
 from shoal.releases.weak import Weak, WeakPairs
 
@@ -28,11 +29,18 @@ MOST_VALUES = 32  # more linking values than this make a rule each that is too d
 class Needs:
     """Needs of records; `of_record` grows."""
 
+    needed: Needed
     releases: list[ReleaseClasses]  # the earlier ones
     rows: ReleaseClasses  # the table itself: equal rows are a class
+    counts: list[NDArray[np.int64]]  # per release (classes, values) what a class has
     asked: list[NDArray[np.int32]]  # per release (classes, values) what a class asks for
     link: NDArray[np.int32]  # (records,) the linking value
     of_record: NDArray[np.int32]  # (records, values)
+
+    @property
+    def too_many_values(self) -> bool:
+        """Whether a rule for each value would be too dear."""
+        return bool(self.of_record.shape[1] > MOST_VALUES)
 
     @property
     def available(self) -> NDArray[np.int64]:
@@ -79,21 +87,21 @@ class Needs:
         return with_needs(table, self.link, self.of_record), Requirement((*requirement.models, company))
 
 
-def make_needs(earlier: Sequence[pl.DataFrame], table: pl.DataFrame, how: ReadTogether) -> Needs | None:
-    """Nobody needs anything yet. None if there are too many linking values. All frames are of texts."""
+def make_needs(earlier: Sequence[pl.DataFrame], table: pl.DataFrame, how: ReadTogether) -> Needs:
+    """Nobody needs anything yet. All frames are of texts."""
     *releases, rows = read_classes([*earlier, table], how.quasi, how.domains, how.linking, how.changing)
     codes, values = _joint_values([*releases, rows], how.linking)
-    if values > MOST_VALUES:
-        return None
     link = codes[-1][rows.cell_of_row]
     available = np.bincount(link, minlength=values)
-    asked = []
+    held, asked = [], []
     for release, code in zip(releases, codes, strict=False):
         counts = np.zeros((release.sizes.shape[0], values), dtype=np.int64)
         np.add.at(counts, (release.cell_class, code), release.cell_sizes)
-        counts = np.minimum(counts, available)
-        asked.append(counts.astype(np.int32) if how.needed.diversities else needs_of_classes(counts, how.needed.k))
-    return Needs(releases, rows, asked, link, np.zeros((table.height, values), dtype=np.int32))
+        held.append(counts)
+        most = np.minimum(counts, available)
+        asked.append(most.astype(np.int32) if how.needed.diversities else needs_of_classes(most, how.needed.k))
+    nobody = np.zeros((table.height, values), dtype=np.int32)
+    return Needs(how.needed, releases, rows, held, asked, link, nobody)
 
 
 def _joint_values(tables: Sequence[ReleaseClasses], linking: Sequence[str]) -> tuple[list[CodeArray], int]:

@@ -10,7 +10,7 @@ same choice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -52,6 +52,7 @@ class Whereabouts:
     told_by_original: bool  # False: who is new was told by the released values alone
     moved: NDArray[np.bool_]  # (rows,) the values have changed, and are no longer those of the class
     left: int = 0  # people of the release who are not in the table
+    class_then: CodeArray | None = None  # (rows of the original,) where people may have left or changed
 
     @property
     def newcomers(self) -> NDArray[np.int64]:
@@ -67,7 +68,11 @@ def find_people(
     are some, else by all columns that both have. Without it any rows that fit may be taken for those of the release.
     """
     if looking.join_key:
-        return _find_by_key(table, earlier, looking)
+        found = _find_by_key(table, earlier, looking)
+        if original is None or all(name in original.columns for name in looking.join_key):
+            class_then = None if original is None else _find_by_key(original, earlier, looking).class_of_row
+            return replace(found, class_then=class_then)
+        return found
     if looking.may_leave or looking.changing:
         return _find_who_stayed(table, earlier, original, looking)
     old = np.arange(table.height) if original is None else rows_of(original, table, looking.key)
@@ -90,7 +95,7 @@ def _find_who_stayed(
     release, then = _read(earlier, original, looking)
     class_then = _placed_in(make_worlds(then, release))
     row, row_then = _same_people(original, table, looking)
-    return _where(table, earlier, looking, row, class_then[row_then])
+    return replace(_where(table, earlier, looking, row, class_then[row_then]), class_then=class_then)
 
 
 def _find_by_key(table: pl.DataFrame, earlier: pl.DataFrame, looking: Looking) -> Whereabouts:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import shoal
 from shoal.cli.main import main
 from shoal.cluster_release.settings import ClusterSettings
 from shoal.cluster_release.versions import Version, make_versions
@@ -65,6 +66,17 @@ def test_versions_hold_whatever_number_of_them_is_joined(room: int) -> None:
     assert (told["exact"], told["setting"]) == (True, "same")
     sizes = np.unique(np.stack([version.made.groups for version in made]), axis=1, return_counts=True)[1]
     assert sizes.min() == told["joint_classes"]["smallest"]
+
+
+def test_versions_of_a_frame_in_python(tmp_path: Path) -> None:
+    settings: dict = {"quasi": QUASI, "sensitive": "disease", "k": 5}
+    versions = shoal.publish_versions(people(), clusters=[2, 3], folder=tmp_path / "out", **settings)
+    assert [version.clusters for version in versions] == [2, 3]
+    entries = load_series(tmp_path / "out" / "series.json")
+    assert [entry.sha256 for entry in entries] == [version.sha256 for version in versions]
+    with pytest.raises(InputError) as caught:
+        shoal.publish_versions(people(), folder=tmp_path / "out", **settings)
+    assert caught.value.reasons == ("would-overwrite",)
 
 
 def test_parts_are_judged_by_every_model() -> None:
