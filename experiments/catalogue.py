@@ -79,7 +79,10 @@ EXPERIMENTS = (
             for table in ("sal", "income")
         },
         needs_data=False,
-        left_out="NH and other readings of CB with 100 and 200 for k, and with 200,000, 400,000 and 500,000 records",
+        left_out=(
+            "100,000 records instead of 50,000 for loss against k and attributes, NH and other readings of CB with 100 "
+            "and 200 for k, 200,000 and 400,000 records, and NH and the other readings with 500,000"
+        ),
     ),
     Experiment(
         "two-level",
@@ -116,8 +119,9 @@ EXPERIMENTS = (
             "tdr_scale": "Time of masking against the number of records, h = 50",
         },
         left_out=(
-            "QIDs of 4, 6 and 8 attributes; 20 thresholds instead of 5 where the size of the QID and the recipient are "
-            "looked at; our split rule for several QIDs and for recipients; 400,000 and 800,000 records"
+            "20 thresholds instead of 11 (3 where the size of the QID and the recipient are looked at), QIDs of 4, 6 and "
+            "8 attributes, h = 50 and our split rule for several QIDs, our split rule for recipients, 400,000 and 800,000 "
+            "records"
         ),
     ),
     Experiment(

@@ -62,12 +62,13 @@ def measure(name: str, table: EncodedTable, k: int) -> dict[str, Any]:
 
 
 def cases(extent: Extent) -> list[tuple[str, int, int, int, str]]:
-    usual = extent.pick(20_000, 100_000)
+    usual = extent.pick(20_000, 50_000, 100_000)
     widths = extent.pick((3, 6), (3, 4, 5, 6))
     ks, few = extent.pick((50, 250), (50, 100, 150, 200, 250)), (50, DEFAULT_K, 250)
-    sizes = extent.pick((20_000, 40_000), (100_000, 200_000, 300_000, 400_000, 500_000))
+    every = (100_000, 200_000, 300_000, 400_000, 500_000)
+    sizes = extent.pick((20_000, 40_000), every[::2], every)
     some_ks = {name: ks if name == "cb" or extent is not Extent.USUAL else few for name in READINGS}
-    some_sizes = {name: sizes if name == "cb" or extent is not Extent.USUAL else sizes[:3:2] for name in READINGS}
+    some_sizes = {name: sizes if name == "cb" or extent is not Extent.USUAL else sizes[:2] for name in READINGS}
     tables = ("sal", "income")
     found = [(t, usual, d, k, a) for t in tables for d in widths for a in READINGS for k in some_ks[a]]
     found += [(t, usual, d, DEFAULT_K, a) for t in tables for d in widths for a in READINGS]

@@ -158,13 +158,13 @@ def masked_clusters(case: Case, tables: Tables, labels: np.ndarray) -> tuple[np.
 
 
 def thresholds(extent: Extent) -> tuple[int, ...]:
-    """Of the figures over h: as in the paper, for a t-test of 20 pairs."""
-    return extent.pick((5, 50, 100), tuple(range(5, 101, 5)))
+    """Of the figures over h; all as in the paper, for a t-test of 20 pairs."""
+    return extent.pick((5, 50, 100), (5, *range(10, 101, 10)), tuple(range(5, 101, 5)))
 
 
 def some_thresholds(extent: Extent) -> tuple[int, ...]:
     """Where h is not what is looked at."""
-    return extent.pick((5, 50, 100), (5, 25, 50, 75, 100), tuple(range(5, 101, 5)))
+    return extent.pick((5, 50, 100), (5, 50, 100), tuple(range(5, 101, 5)))
 
 
 def threshold_cases(tables: Tables, table: str, extent: Extent) -> Iterator[Case]:
@@ -192,7 +192,7 @@ def multi_cases(tables: Tables, table: str, extent: Extent) -> Iterator[Case]:
         qids = random_qids(names, number)
         union = tuple(name for name in names if any(name in qid for qid in qids))
         for kind in KINDS:
-            for h in extent.pick((50,), (20, 50, 80)):
+            for h in extent.pick((50,), (20, 80), (20, 50, 80)):
                 for guided in extent.pick(("paper",), ("paper",), GUIDED):
                     yield Case("multi", table, kind, kind, 6, guided, f"multi-{number}", h, qids)
                     yield Case("multi", table, kind, kind, 6, guided, f"single-{number}", h, (union,))
@@ -268,7 +268,7 @@ def run(data: Path, out: Path, extent: Extent, progress: ProgressCallback) -> li
         for *_, case in waiting_cases(file, KEYS, [(*case.key, case) for case in cases], progress):
             append_row(file, run_case(case, tables))
     adult_labels = tables.labels("adult", "kmeans", 6)
-    requirements = [random_qids(tables.frames["adult"].columns, number) for number in range(extent.pick(2, 5))]
+    requirements = [random_qids(tables.frames["adult"].columns, number) for number in range(extent.pick(2, 3, 5))]
     run_scale(tables.frames["adult"], tables.files["adult"], adult_labels, requirements, out, extent, progress)
     pl.DataFrame([look_closely(tables, kind) for kind in KINDS]).write_csv(out / "tdr_masked.csv")
     findings = claims(out)
