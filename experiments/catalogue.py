@@ -119,9 +119,9 @@ EXPERIMENTS = (
             "tdr_scale": "Time of masking against the number of records, h = 50",
         },
         left_out=(
-            "20 thresholds instead of 11 (3 where the size of the QID and the recipient are looked at), QIDs of 4, 6 and "
-            "8 attributes, h = 50 and our split rule for several QIDs, our split rule for recipients, 400,000 and 800,000 "
-            "records"
+            "20 thresholds instead of 11 (3 where the size of the QID and the recipient are looked at), QIDs of 4, 6 "
+            "and 8 attributes, h = 50 and our split rule for several QIDs, our split rule for recipients, 400,000 and "
+            "800,000 records"
         ),
     ),
     Experiment(
