@@ -47,24 +47,25 @@ def half_open_texts(
 ) -> list[str | None]:
     """The text of each code range. The last interval ends at the stated end of the domain, or closed at the largest
     value; a single value is written as it is; missing values are an empty cell, and `*` together with others."""
+    ends = zip(np.asarray(low).tolist(), np.asarray(high).tolist(), strict=True)
     texts = book.texts.to_list()
+    return [_half_open(book, texts, first, last, stated) for first, last in ends]
+
+
+def _half_open(
+    book: ColumnCodebook, texts: Sequence[str | None], first: int, last: int, stated: Range | None
+) -> str | None:
+    """The text of one range of codes."""
+    if first == last:
+        return texts[first]
+    if last == book.missing_code:
+        return SUPPRESSED
     between = ", " if book.scale is Scale.DATE else "-"
     last_present = book.size - 1 if book.missing_code < 0 else book.size - 2
-    found: list[str | None] = []
-    for first, last in zip(np.asarray(low).tolist(), np.asarray(high).tolist(), strict=True):
-        if first == last:
-            found.append(texts[first])
-        elif last == book.missing_code:
-            found.append(SUPPRESSED)
-        else:
-            left = stated[0] if first == 0 and stated is not None else texts[first]
-            if last < last_present:
-                found.append(f"[{left}{between}{texts[last + 1]})")
-            elif stated is not None:
-                found.append(f"[{left}{between}{stated[1]})")
-            else:
-                found.append(f"[{left}{between}{texts[last]}]")
-    return found
+    left = stated[0] if first == 0 and stated is not None else texts[first]
+    if last < last_present:
+        return f"[{left}{between}{texts[last + 1]})"
+    return f"[{left}{between}{texts[last]}]" if stated is None else f"[{left}{between}{stated[1]})"
 
 
 def released_cut(release: pl.DataFrame, quasi: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
@@ -90,15 +91,20 @@ def grown_taxonomies(
     """
     grown: dict[str, list[dict[str, Any]]] = {}
     for name, nodes in clustering.details.get("taxonomies", {}).items():
-        book = codebook[name]
-        low, high = (np.array([node[end] for node in nodes], dtype=np.int32) for end in ("low", "high"))
-        if interval_text == "half-open" and book.scale is not Scale.ORDERED and book.ends is None:
-            texts = half_open_texts(book, low, high, (ranges or {}).get(name))
-        else:
-            cells = interval_cells(book, low, high)
-            texts = cells.values.cast(pl.String).gather(cells.cell_of_box).to_list()
+        texts = _node_texts(codebook[name], nodes, interval_text, (ranges or {}).get(name))
         grown[name] = [{**node, "value": text} for node, text in zip(nodes, texts, strict=True)]
     return grown
+
+
+def _node_texts(
+    book: ColumnCodebook, nodes: Sequence[Mapping[str, Any]], interval_text: str, stated: Range | None
+) -> list[str | None]:
+    """The text of each grown interval, as the release writes it."""
+    low, high = (np.array([node[end] for node in nodes], dtype=np.int32) for end in ("low", "high"))
+    if interval_text == "half-open" and book.scale is not Scale.ORDERED and book.ends is None:
+        return half_open_texts(book, low, high, stated)
+    cells = interval_cells(book, low, high)
+    return cells.values.cast(pl.String).gather(cells.cell_of_box).to_list()
 
 
 def told_taxonomy(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

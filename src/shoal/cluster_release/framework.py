@@ -126,27 +126,28 @@ class ForClusterAnalysis(Purpose):
 
     def _swept(self, prepared: Prepared, watch: Watch) -> list[dict[str, Any]]:
         """The quality in other settings; what the release has is kept where a case says nothing."""
-        settings = self.settings
-        recipient = settings.recipient or settings.clusterer
+        recipient = self.settings.recipient or self.settings.clusterer
+        labels_of = cache(lambda clusterer, clusters: self._raw_labels(prepared, clusterer, clusters))
 
-        @cache
-        def labels_of(clusterer: str | None, clusters: int | None) -> Labels:
-            if clusterer is None and clusters is None:
-                assert self._labels is not None
-                return self._labels
-            return self._clusters_of(prepared.frame, prepared, clusterer or settings.clusterer, clusters)
+        def labels(case: Case) -> Labels:
+            return labels_of(case.clusterer, case.clusters)
 
         def masked(case: Case) -> pl.DataFrame:
             models = at_threshold(prepared.requirement.models, case.h, prepared.job.person)
-            labels = labels_of(case.clusterer, case.clusters)
-            return recoded(prepared, self._mask(in_mode(prepared, case.mode), labels, Requirement.of(models), watch))
+            how = in_mode(prepared, case.mode)
+            return recoded(prepared, self._mask(how, labels(case), Requirement.of(models), watch))
 
         def cluster_again(case: Case, table: pl.DataFrame) -> Labels:
             return self._clusters_of(table, prepared, case.clusterer or recipient, case.clusters)
 
-        cases = settings.swept.cases(prepared.requirement.k)
-        labels = lambda case: labels_of(case.clusterer, case.clusters)  # noqa: E731
+        cases = self.settings.swept.cases(prepared.requirement.k)
         return quality_of(cases, labels, masked, cluster_again, watch.progress)
+
+    def _raw_labels(self, prepared: Prepared, clusterer: str | None, clusters: int | None) -> Labels:
+        """The clusters of the raw table, by another clusterer or in another number than the release's if named."""
+        if clusterer is None and clusters is None and self._labels is not None:
+            return self._labels
+        return self._clusters_of(prepared.frame, prepared, clusterer or self.settings.clusterer, clusters)
 
     def _columns(self, prepared: Prepared) -> tuple[str, ...]:
         if self.settings.cluster_on is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.reports.charts.clusters import (
@@ -109,6 +109,19 @@ def _sweep(page: Page, content: Dict) -> str:
     swept = content.get("sweep")
     if not swept:
         return ""
+    records = sweep_records(content)
+    parts = []
+    if records:
+        caption = "Agreement of raw and released clusters over the threshold h; 1 is full." + _kinds_of_lines(records)
+        parts.append(page.chart(quality_against_h(records, "agreement with the raw clusters"), caption))
+    intro = (
+        "The same table masked in other settings; h is the number of records that every group has at least. What "
+        "they keep of the clusters; these tables were not released."
+    )
+    return section("Other settings", intro, *parts, _sweep_table(swept))
+
+
+def _sweep_table(swept: Sequence[Dict]) -> str:
     others = [name for name in ("mode", "clusterer", "clusters") if any(name in row for row in swept)]
     shown = MEASURES[: 2 if others else 3]
     rows = []
@@ -118,23 +131,8 @@ def _sweep(page: Page, content: Dict) -> str:
             rows.append([*settings, "not possible", *[""] * (len(shown) - 1)])
         else:
             rows.append([*settings, *(f"{row[name]:.4f}" for name, _, _ in shown)])
-    records = sweep_records(content)
-    parts = []
-    if records:
-        spec = quality_against_h(records, "agreement with the raw clusters")
-        parts.append(
-            page.chart(
-                spec,
-                "Agreement of raw and released clusters over the threshold h; 1 is full." + _kinds_of_lines(records),
-            )
-        )
     header = [*others, "h", *(title for _, title, _ in shown)]
-    parts.append(table(header, rows, range(len(others), len(header))))
-    intro = (
-        "The same table masked in other settings; h is the number of records that every group has at least. What "
-        "they keep of the clusters; these tables were not released."
-    )
-    return section("Other settings", intro, *parts)
+    return table(header, rows, range(len(others), len(header)))
 
 
 def _kinds_of_lines(records: list[dict[str, Any]]) -> str:

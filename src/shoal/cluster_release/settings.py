@@ -48,19 +48,21 @@ class ClusterSettings:
         if self.interval_text not in INTERVAL_TEXTS:
             message = f"intervals can be written {' or '.join(INTERVAL_TEXTS)}, not '{self.interval_text}'"
             problems.append(Problem("unknown-interval-text", message))
-        if any(h < 2 for h in self.swept.thresholds):
-            problems.append(Problem("bad-threshold", "every threshold of a sweep must be at least 2"))
-        if any(clusters < 1 for clusters in self.swept.clusters):
-            problems.append(Problem("bad-clusters", "every number of clusters of a sweep must be at least 1"))
-        for what, given, known in (
-            ("clusterer", self.swept.clusterers, CLUSTERERS),
-            ("mode", self.swept.modes, MODES),
-        ):
-            for name in given:
-                if name not in known:
-                    message, hint = f"there is no {what} '{name}' to sweep", did_you_mean(name, known)
-                    problems.append(Problem(f"unknown-{what}", message, hint=hint))
-        return problems
+        return [*problems, *sweep_problems(self.swept)]
+
+
+def sweep_problems(swept: Sweep) -> list[Problem]:
+    problems = []
+    if any(h < 2 for h in swept.thresholds):
+        problems.append(Problem("bad-threshold", "every threshold of a sweep must be at least 2"))
+    if any(clusters < 1 for clusters in swept.clusters):
+        problems.append(Problem("bad-clusters", "every number of clusters of a sweep must be at least 1"))
+    for what, given, known in (("clusterer", swept.clusterers, CLUSTERERS), ("mode", swept.modes, MODES)):
+        for name in given:
+            if name not in known:
+                message, hint = f"there is no {what} '{name}' to sweep", did_you_mean(name, known)
+                problems.append(Problem(f"unknown-{what}", message, hint=hint))
+    return problems
 
 
 def required_models(

@@ -150,16 +150,13 @@ class OneOfVersions(ForClusterAnalysis):
         if not self.before:
             return super()._mask(prepared, labels, own, watch)
         self.parts_of = requirement.k * self.factor
-        self.everybody = self.parts_of >= prepared.frame.height
         inside = Requirement(at_threshold(requirement.models, self.parts_of, None))
         joint = self.before[-1].joint
-        if self.everybody or inside.deficits(prepared.table, joint, int(joint.max()) + 1).any():
-            self.everybody = True
+        too_large = self.parts_of >= prepared.frame.height
+        self.everybody = too_large or bool(inside.deficits(prepared.table, joint, int(joint.max()) + 1).any())
+        if self.everybody:
             return Clustering(np.zeros(prepared.frame.height, dtype=np.int32))
-        column = EncodedColumn(EARLIER_COLUMN, joint, int(joint.max()) + 1)
-        table = replace(prepared.table, columns={**prepared.table.columns, EARLIER_COLUMN: column})
-        both = Requirement((*own.models, SafeParts(inside, EARLIER_COLUMN)))
-        return super()._mask(replace(prepared, table=table), labels, both, watch)
+        return super()._mask(_with_joint(prepared, joint), labels, _with_parts(own, inside), watch)
 
     def verify(self, prepared: Prepared, published: pl.DataFrame) -> dict[str, Any]:
         """The joint classes of the released values, for who can link records; the flows, for who cannot."""
@@ -174,6 +171,18 @@ class OneOfVersions(ForClusterAnalysis):
             raise RequirementError([*failed, Problem("nothing-written", "nothing was written")])
         told = replace(verdict, scope=Scope.ALL)  # the joint classes are those of all versions at once
         return {"earlier": [version.sha256 for version in self.before], "joint_classes": joint, **told.as_dict()}
+
+
+def _with_joint(prepared: Prepared, joint: NDArray[np.int32]) -> Prepared:
+    """The table with the joint classes of the earlier versions as a column that models can look at."""
+    column = EncodedColumn(EARLIER_COLUMN, joint, int(joint.max()) + 1)
+    columns = {**prepared.table.columns, EARLIER_COLUMN: column}
+    return replace(prepared, table=replace(prepared.table, columns=columns))
+
+
+def _with_parts(own: Requirement, inside: Requirement) -> Requirement:
+    """What is asked of a class, and of the parts of it that lie in one joint class."""
+    return Requirement((*own.models, SafeParts(inside, EARLIER_COLUMN)))
 
 
 def _verify_joint(prepared: Prepared, frames: Sequence[pl.DataFrame]) -> dict[str, Any]:

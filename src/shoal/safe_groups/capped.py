@@ -46,17 +46,9 @@ def cluster_strata(
 
     With `outliers`, what the suppression limit leaves is used for records that cost less suppressed than released.
     """
-    free = replace(table, attributes=tuple(replace(attribute, at_most=None) for attribute in table.attributes))
-    strata = strata_of(table)
-    possible = [not impossible(requirement, some_records(free, records)) for records in strata]
-    released = [records for records, safe in zip(strata, possible, strict=True) if safe]
-    out = np.ones(table.records, dtype=np.bool_)
-    for records in released:
-        out[records] = False
+    free = _without_caps(table)
     allowed = int(context.suppression_limit * table.records + 1e-9)
-    if int(out.sum()) > allowed:
-        raise_if_impossible(requirement, table)
-        raise RequirementError(_too_strict(table, requirement, strata, possible, int(out.sum())))
+    released, out = _released_strata(table, free, requirement, allowed)
     found = []
     for number, records in enumerate(released):
         inner = replace(context, progress=silent, part=len(records) / table.records)
@@ -64,9 +56,30 @@ def cluster_strata(
         context.report((number + 1) / len(released))
     joined = _joined(table, released, found, out)
     left = allowed - int(out.sum())
-    if outliers and left > 0 and joined.boxes is None and joined.attribute_groups is None and released:
-        joined = _without_outliers(free, joined, requirement, out, left, hidden)
-    return joined
+    whole_groups = joined.boxes is None and joined.attribute_groups is None
+    if not (outliers and left > 0 and whole_groups and released):
+        return joined
+    return _without_outliers(free, joined, requirement, out, left, hidden)
+
+
+def _without_caps(table: EncodedTable) -> EncodedTable:
+    return replace(table, attributes=tuple(replace(attribute, at_most=None) for attribute in table.attributes))
+
+
+def _released_strata(
+    table: EncodedTable, free: EncodedTable, requirement: Requirement, allowed: int
+) -> tuple[list[Records], NDArray[np.bool_]]:
+    """The strata that can be made safe, and (records,) who is in none of them; an error if these are too many."""
+    strata = strata_of(table)
+    possible = [not impossible(requirement, some_records(free, records)) for records in strata]
+    released = [records for records, safe in zip(strata, possible, strict=True) if safe]
+    out = np.ones(table.records, dtype=np.bool_)
+    for records in released:
+        out[records] = False
+    if int(out.sum()) > allowed:
+        raise_if_impossible(requirement, table)
+        raise RequirementError(_too_strict(table, requirement, strata, possible, int(out.sum())))
+    return released, out
 
 
 def impossible_with_caps(requirement: Requirement, table: EncodedTable, suppression_limit: float) -> list[Problem]:
@@ -116,16 +129,22 @@ def _joined(
         groups[records] = one.groups + used
         used += int(one.groups.max()) + 1
     groups[out] = used
-    bounds = [one.lower_bound for one in found]  # a stratum without one loses at least nothing
-    whole = sum((bound or 0.0) * len(records) for bound, records in zip(bounds, strata, strict=True))
     return Clustering(
         groups,
         boxes=_joined_boxes(table, strata, found) if any(one.boxes is not None for one in found) else None,
         suppressed=out if out.any() else None,
-        lower_bound=whole / table.records if any(bound is not None for bound in bounds) else None,
+        lower_bound=_joined_bound(table, strata, found),
         attribute_groups=_joined_attributes(table, strata, found),
         details={"strata": len(strata), "notes": [note for one in found[:1] for note in one.details.get("notes", [])]},
     )
+
+
+def _joined_bound(table: EncodedTable, strata: Sequence[Records], found: Sequence[Clustering]) -> float | None:
+    """The bounds of the strata, each by its share of the records; a stratum without one loses at least nothing."""
+    bounds = [one.lower_bound for one in found]
+    if all(bound is None for bound in bounds):
+        return None
+    return sum((bound or 0.0) * len(records) for bound, records in zip(bounds, strata, strict=True)) / table.records
 
 
 def _joined_boxes(table: EncodedTable, strata: Sequence[Records], found: Sequence[Clustering]) -> Boxes:
@@ -188,13 +207,7 @@ def _without_outliers(
     kept = np.flatnonzero(~out)
 
     def whole(part: Clustering) -> Clustering:
-        suppressed = out.copy()
-        groups = np.full(table.records, int(part.groups.max()) + 1, dtype=np.int32)
-        groups[kept] = part.groups
-        if part.suppressed is not None:
-            suppressed[kept] = part.suppressed
-            groups[suppressed] = int(part.groups[part.suppressed].max(initial=int(part.groups.max())))
-        return replace(joined, groups=groups, suppressed=suppressed if suppressed.any() else None)
+        return _with_suppressed(joined, part, out, kept)
 
     def hidden_in_part(part: Clustering) -> NDArray[np.bool_]:
         every = whole(part)
@@ -204,6 +217,17 @@ def _without_outliers(
     part = replace(joined, groups=joined.groups[kept], suppressed=None)
     limit = left / max(1, kept.shape[0])
     return whole(suppress_outliers(some_records(table, kept), part, requirement, limit, hidden_in_part))
+
+
+def _with_suppressed(joined: Clustering, part: Clustering, out: NDArray[np.bool_], kept: Records) -> Clustering:
+    """The clustering of all records of which the kept ones are `part`; the suppressed ones are a group of their own."""
+    suppressed = out.copy()
+    groups = np.full(out.shape[0], int(part.groups.max()) + 1, dtype=np.int32)
+    groups[kept] = part.groups
+    if part.suppressed is not None:
+        suppressed[kept] = part.suppressed
+        groups[suppressed] = int(part.groups[part.suppressed].max(initial=int(part.groups.max())))
+    return replace(joined, groups=groups, suppressed=suppressed if suppressed.any() else None)
 
 
 def _too_strict(

@@ -115,22 +115,25 @@ class _Search:
 
     def _add(self, number: int, codes: NDArray[np.int64]) -> None:
         """What can be done next with these codes."""
-        lines, here = self.table.attributes[number].ancestors, self.levels[number]
+        here = self.levels[number]
         wanted: set[tuple[int, int]] = set()  # (level, node)
         for level in np.unique(here[codes]):
             mine = codes[(here[codes] == level) & (self.records[number][codes] > 0)]
-            if level == 0 or mine.size == 0:
-                continue
-            if self.scheme == "full-domain":
-                wanted.add((int(level) - 1, -1))
-            elif self.scheme == "subtree":
-                wanted |= {(int(level) - 1, -2 - int(node)) for node in np.unique(lines[level, mine])}
-            else:
-                wanted |= {(low, int(node)) for low in range(level) for node in np.unique(lines[low, mine])}
+            if level > 0 and mine.size:
+                wanted |= self._below(number, int(level), mine)
         found = (self._priced(number, level, node) for level, node in sorted(wanted))
         for one in found:
             if one is not None:
                 heapq.heappush(self.open, one)
+
+    def _below(self, number: int, level: int, codes: NDArray[np.int64]) -> set[tuple[int, int]]:
+        """(level, node) of what codes that stand at a level can be lowered to."""
+        lines = self.table.attributes[number].ancestors
+        if self.scheme == "full-domain":
+            return {(level - 1, -1)}
+        if self.scheme == "subtree":
+            return {(level - 1, -2 - int(node)) for node in np.unique(lines[level, codes])}
+        return {(low, int(node)) for low in range(level) for node in np.unique(lines[low, codes])}
 
     def _codes(self, number: int, level: int, node: int) -> NDArray[np.int64]:
         """The codes that a refinement lowers: -1 stands for all, below that for the node one level higher."""
@@ -154,29 +157,41 @@ class _Search:
 def covering_levels(table: EncodedTable, clustering: Clustering, number: int, scheme: str) -> Levels:
     """(codes,) the lowest levels of a scheme at which no group is parted."""
     attribute = table.attributes[number]
-    groups = clustering.groups
-    if clustering.attribute_groups is not None:
-        groups = clustering.attribute_groups[number]
+    groups = clustering.groups if clustering.attribute_groups is None else clustering.attribute_groups[number]
     released = np.ones(table.records, dtype=np.bool_) if clustering.suppressed is None else ~clustering.suppressed
-    codes = table.codes[number][table.row_of_record]
-    count = int(groups.max()) + 1
-    low, high = np.empty((1, count), dtype=np.int32), np.empty((1, count), dtype=np.int32)
-    group_bounds(codes[None, released], np.arange(int(released.sum()), dtype=np.int32), groups[released], low, high)
-    used = np.flatnonzero(high[0] >= 0)
-    level = np.empty(used.shape[0], dtype=np.int32)
-    common_level(attribute.ancestors, low[0, used], high[0, used], level)
+    codes, groups = table.codes[number][table.row_of_record][released], groups[released]
+    low, level = _common_levels(attribute, codes, groups)
     if scheme == "full-domain":
         return np.full(attribute.size, level.max(initial=0), dtype=np.int32)
-    lifted = np.zeros(attribute.size, dtype=np.int32)
     if scheme == "subtree":
-        for height in range(attribute.levels):
-            nodes = np.unique(attribute.ancestors[height, low[0, used[level == height]]])
-            lifted[np.isin(attribute.ancestors[height], nodes)] = height
-        return lifted
-    level_of_group = np.zeros(count, dtype=np.int32)
-    level_of_group[used] = level
-    np.maximum.at(lifted, codes[released], level_of_group[groups[released]])
+        return _subtrees(attribute, low, level)
+    lifted = np.zeros(attribute.size, dtype=np.int32)
+    np.maximum.at(lifted, codes, level[groups])
     return _lowest_released(attribute, lifted)
+
+
+def _subtrees(attribute: EncodedAttribute, low: NDArray[np.int32], level: Levels) -> Levels:
+    """(codes,) the level of the highest node that a group is released as; `low` is -1 for groups without records."""
+    lifted = np.zeros(attribute.size, dtype=np.int32)
+    for height in range(attribute.levels):
+        nodes = np.unique(attribute.ancestors[height, low[(level == height) & (low >= 0)]])
+        lifted[np.isin(attribute.ancestors[height], nodes)] = height
+    return lifted
+
+
+def _common_levels(
+    attribute: EncodedAttribute, codes: NDArray[np.int32], groups: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], Levels]:
+    """(groups,) the lowest code, -1 without records, and the level at which all codes of a group meet."""
+    count = int(groups.max(initial=-1)) + 1
+    low, high = np.empty((1, count), dtype=np.int32), np.empty((1, count), dtype=np.int32)
+    group_bounds(codes[None, :], np.arange(codes.shape[0], dtype=np.int32), groups, low, high)
+    used = np.flatnonzero(high[0] >= 0)
+    met = np.empty(used.shape[0], dtype=np.int32)
+    common_level(attribute.ancestors, low[0, used], high[0, used], met)
+    level = np.zeros(count, dtype=np.int32)
+    level[used] = met
+    return np.where(high[0] >= 0, low[0], np.int32(-1)), level
 
 
 def _lowest_released(attribute: EncodedAttribute, levels: Levels) -> Levels:
@@ -202,19 +217,28 @@ def _released(table: EncodedTable, clustering: Clustering, search: _Search) -> C
     high = np.empty_like(low)
     for number, attribute in enumerate(table.attributes):
         codes = table.codes[number, classes.first_row]
-        own = search.levels[number][codes]
-        for level in np.unique(own):
-            first, last = node_bounds(attribute.ancestors[level])
-            there = own == level
-            nodes = attribute.ancestors[level, codes[there]]
-            low[number, there], high[number, there] = first[nodes], last[nodes]
+        low[number], high[number] = _ends(attribute, search.levels[number][codes], codes)
     groups = classes.class_of_row[table.row_of_record]
     number_of = np.where(hidden, int((~hidden).sum()), np.cumsum(~hidden) - 1).astype(np.int32)
+    told = {"scheme": search.scheme, "refinements_tried": search.tried}
     return replace(
         clustering,
         groups=number_of[groups],
         boxes=Boxes(low, high, groups),
         suppressed=hidden[groups] if hidden.any() else None,
         attribute_groups=None,
-        details={**clustering.details, "recoding": {"scheme": search.scheme, "refinements_tried": search.tried}},
+        details={**clustering.details, "recoding": told},
     )
+
+
+def _ends(
+    attribute: EncodedAttribute, levels: Levels, codes: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The lowest and the highest code below the node of each code at its level."""
+    low, high = np.empty_like(codes), np.empty_like(codes)
+    for level in np.unique(levels):
+        first, last = node_bounds(attribute.ancestors[level])
+        there = levels == level
+        nodes = attribute.ancestors[level, codes[there]]
+        low[there], high[there] = first[nodes], last[nodes]
+    return low, high

@@ -56,12 +56,7 @@ class FullDomain(Algorithm):
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
         judge = Judge.of(table, requirement, context.suppression_limit)
         levels = tuple(_levels(attribute) for attribute in table.attributes)
-        top = judge.judge_levels(tuple(level - 1 for level in levels))
-        if not top.safe and judge.monotone:
-            raise_if_impossible(requirement, table)
-            message = "not even the most general levels that are allowed make every class safe"
-            hint = "allow higher levels (at_most), or a larger share of suppressed records"
-            raise RequirementError(Problem("levels-too-low", message, hint=hint))
+        _raise_if_the_top_is_unsafe(table, requirement, judge, levels)
         if prod(levels) > MOST_NODES:
             return self._descended(table, judge, levels)
         search = Search.of(table, judge, self.objective, levels)
@@ -93,6 +88,15 @@ class FullDomain(Algorithm):
             "checked": checked,
             "optimal": optimal,
         }
+
+
+def _raise_if_the_top_is_unsafe(table: EncodedTable, requirement: Requirement, judge: Judge, levels: Node) -> None:
+    """Where everything above a safe node is safe, an unsafe top means that nothing is safe."""
+    if judge.monotone and not judge.judge_levels(tuple(level - 1 for level in levels)).safe:
+        raise_if_impossible(requirement, table)
+        message = "not even the most general levels that are allowed make every class safe"
+        hint = "allow higher levels (at_most), or a larger share of suppressed records"
+        raise RequirementError(Problem("levels-too-low", message, hint=hint))
 
 
 def _levels(attribute: EncodedAttribute) -> int:

@@ -51,20 +51,14 @@ def find_conditions(
     """
     names = [attribute.name for attribute in table.attributes]
     everything = tuple(range(table.width))
+    named = [model for model in requirement.models if model.size_only and model.class_columns()]
     sets = [(tuple(columns), threshold) for columns, threshold in given or ()]
-    qids: list[Qid] = []
-    others: list[Model] = []
-    for model in requirement.models:
-        if not model.size_only:
-            others.append(model)
-            qids.append(Qid(everything, model.minimal_size()))
-        elif model.class_columns():
-            sets.append((model.class_columns(), model.minimal_size()))
-        else:
-            qids.append(Qid(everything, model.minimal_size()))
+    sets += [(model.class_columns(), model.minimal_size()) for model in named]
     _raise_unknown(names, sets)
+    qids = [Qid(everything, model.minimal_size()) for model in requirement.models if model not in named]
     qids += [Qid(tuple(sorted({names.index(column) for column in columns})), k) for columns, k in sets]
-    conditions = Conditions(without_covered(qids), tuple(others))
+    others = tuple(model for model in requirement.models if not model.size_only)
+    conditions = Conditions(without_covered(qids), others)
     _raise_impossible(table, conditions)
     return conditions
 

@@ -146,21 +146,22 @@ class CutValues:
         attribute, low, high = int(self.attribute[value]), int(self.low[value]), int(self.high[value])
         if low == high or self.records[value] == 0:
             return
-        if self.table.attributes[attribute].kind is Kind.TREE:
-            bounds = self._tree_bounds(value)
-        else:
-            positions = self.table.attributes[attribute].positions
-            split = self.counts[attribute].split(low, high, positions, self.smallest_parts[attribute])
-            if split < 0:
-                return
-            bounds = np.array([low, split, high + 1], dtype=np.int64)
+        is_tree = self.table.attributes[attribute].kind is Kind.TREE
+        bounds = self._tree_bounds(value) if is_tree else self._halves(attribute, low, high)
+        if bounds is None:
+            return
         self.gain[value], records = self.counts[attribute].gain(bounds)
         self.parts[value] = bounds, records
-        start = int(self.offsets[attribute])
-        sizes = np.diff(bounds)
+        start, sizes = int(self.offsets[attribute]), np.diff(bounds)
         self.slot_of_code[start + low : start + high + 1] = np.repeat(np.arange(sizes.shape[0]), sizes)
         self.slot_counts[value] = sizes.shape[0]
         self.candidates.append(value)
+
+    def _halves(self, attribute: int, low: int, high: int) -> NDArray[np.int64] | None:
+        """Where the two parts of an interval begin, None if there is no split."""
+        positions = self.table.attributes[attribute].positions
+        split = self.counts[attribute].split(low, high, positions, self.smallest_parts[attribute])
+        return None if split < 0 else np.array([low, split, high + 1], dtype=np.int64)
 
     def _tree_bounds(self, value: int) -> NDArray[np.int64]:
         """Where the children of a node begin. A level on which the node has a single child is passed over."""

@@ -26,7 +26,7 @@ from shoal.algorithms.tdr.cut_values import CutValues
 from shoal.algorithms.tdr.kernels import risks as kernels
 from shoal.algorithms.tdr.qid_groups import QidGroups
 from shoal.encode.encoded_table import EncodedTable
-from shoal.kernels.safety import CAP, LEVELS
+from shoal.kernels.safety import CAP, LEVELS, Safety
 from shoal.models.base import Model
 from shoal.models.rules import HistogramRule, RuleKind
 from shoal.models.safety import bind_rules
@@ -70,22 +70,12 @@ class RuleRisk:
             return None
         bound = bind_rules([rule], table)
         codes, size = bound.codes[0], int(bound.starts[1])
-        caps = bound.bounds[CAP, 0, :size] if bound.bounds.shape[2] >= size else np.ones(size)
-        shares = bound.shares[:size]
-        levels = max(1, int(bound.rules[0, LEVELS]))
-        nodes = bound.nodes[0, :levels, :size] if bound.nodes.shape[2] >= size else np.zeros((1, size), dtype=np.int32)
-        named = {
-            RuleKind.ONE_VALUE: table.columns[rule.column].value_codes.get(rule.value or "", 0),
-            RuleKind.RECURSIVE: int(rule.numbers[-1]),
-            RuleKind.DELTA: int((shares > 0).sum()),
-        }.get(rule.kind, 0)
-        scale = caps if rule.kind in (RuleKind.BETA, RuleKind.WEIGHT) else shares
         found = cls(
             KINDS[rule.kind],
             _highest_risk(rule),
-            named,
-            np.ascontiguousarray(scale),
-            np.ascontiguousarray(nodes),
+            _named(rule, table, bound),
+            _scale(rule, bound, size),
+            _nodes(bound, size),
             *_values_of_rows(table, codes, size),
         )
         found.now = found._risk_of_all(codes)
@@ -161,6 +151,29 @@ class ModelRisks:
                 self._own_codes,
                 rule.after,
             )
+
+
+def _named(rule: HistogramRule, table: EncodedTable, bound: Safety) -> int:
+    """The one whole number that some risks need."""
+    if rule.kind is RuleKind.ONE_VALUE and rule.column is not None:
+        return table.columns[rule.column].value_codes.get(rule.value or "", 0)
+    if rule.kind is RuleKind.RECURSIVE:
+        return int(rule.numbers[1])
+    return int((bound.shares > 0).sum()) if rule.kind is RuleKind.DELTA else 0
+
+
+def _scale(rule: HistogramRule, bound: Safety, size: int) -> NDArray[np.float64]:
+    """(codes,) highest shares or weights where the rule bounds them, else the shares in the table."""
+    if rule.kind in (RuleKind.BETA, RuleKind.WEIGHT):
+        return np.ascontiguousarray(bound.bounds[CAP, 0, :size])
+    return np.ascontiguousarray(bound.shares[:size])
+
+
+def _nodes(bound: Safety, size: int) -> NDArray[np.int32]:
+    """(levels, codes) the nodes of the codes, where the rule looks at them."""
+    if bound.nodes.shape[2] < size:
+        return np.zeros((1, size), dtype=np.int32)
+    return np.ascontiguousarray(bound.nodes[0, : max(1, int(bound.rules[0, LEVELS])), :size])
 
 
 def _highest_risk(rule: HistogramRule) -> float:

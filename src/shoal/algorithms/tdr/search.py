@@ -78,18 +78,17 @@ def refine(
     live = search.values.take_candidates()
     while True:
         ranking = search.rank(live)
-        live = ranking.live
-        search.values.close_roots_without(live)
-        if live.shape[0] == 0:
+        search.values.close_roots_without(ranking.live)
+        if ranking.live.shape[0] == 0:
             break
         place = ranking.best(search.values)
-        candidate = int(live[place])
-        live = np.delete(live, place)
-        if not search.allows(candidate):
-            search.values.close(np.array([candidate]))
+        live = np.delete(ranking.live, place)
+        step = _step(int(ranking.live[place]), search.values, ranking, place)
+        if not search.allows(step.value):
+            search.values.close(np.array([step.value]))
             continue
-        steps.append(_step(candidate, search.values, ranking, place))
-        search.perform(candidate)
+        steps.append(step)
+        search.perform(step.value)
         live = np.concatenate([live, search.values.take_candidates()])
         if len(steps) % REPORT_EVERY == 1:
             context.report(_progress(search.groups, table.records))

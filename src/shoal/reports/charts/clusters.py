@@ -94,7 +94,8 @@ def _over_h(title: str, modes: Sequence[str]) -> Spec:
     }
     if modes:
         kinds = {"domain": modes, "range": [[1, 0], [5, 3]][: len(modes)]}
-        encoding["strokeDash"] = {"field": "mode", "type": "nominal", "scale": kinds, "legend": None}
+        told = {"title": None, "symbolType": "stroke", "symbolSize": 300, "symbolStrokeWidth": 2}
+        encoding["strokeDash"] = {"field": "mode", "type": "nominal", "scale": kinds, "legend": told}
         encoding["tooltip"].append(_text("mode", "mode"))
     return encoding
 
