@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
+    data: Annotated[Path, typer.Argument(help=options.DATA_HELP)],
     quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
     k: Annotated[str, typer.Option("-k", help="one k or several: 5,10,50")] = "10",
     algorithms: Annotated[str, typer.Option(help="names, or 'all'")] = "shoal,mondrian,k-member",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.output import print_json, print_table, print_text
+from shoal.cli.output import in_words, print_json, print_table, print_text
 from shoal.cli.quick import load_compiler
 from shoal.errors import Problem
 
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(
-    data: Annotated[Path, typer.Argument(help="the table: CSV, Parquet or Arrow")],
+    data: Annotated[Path, typer.Argument(help=options.TABLE_HELP)],
     quasi: Annotated[str | None, typer.Option(help="look at combinations of these columns", metavar="A,B,C")] = None,
     sensitive: Annotated[str | None, typer.Option(help="columns you take for sensitive", metavar="A,B")] = None,
     identifiers: Annotated[str | None, typer.Option(help="columns you take for identifying", metavar="A,B")] = None,
@@ -84,23 +84,36 @@ def _print_columns(found: dict[str, Any]) -> None:
 
 def _print_combinations(found: dict[str, Any]) -> None:
     about = "about " if found["estimated"] else ""
+    asked = found["combinations"]
+    if asked and not found["telling"]:
+        most = max(len(entry["columns"]) for entry in asked)
+        what = "a quasi-identifier" if most == 1 else f"a combination of up to {most} quasi-identifiers"
+        print_text(f"Nobody stands alone with the values of {what}.\n")
+        return
     print_table(
         "Combinations of columns that single people out most"
         + (" (extrapolated from 50,000 records)" if found["estimated"] else "")
         + ("" if found["complete"] else "; the first 400 combinations only"),
         ("columns", "records that stand alone", "share"),
-        [
-            (" + ".join(c["columns"]), f"{about}{c['unique']:,}", f"{c['unique_share']:.1%}")
-            for c in found["combinations"]
-        ],
+        [(" + ".join(c["columns"]), f"{about}{c['unique']:,}", f"{c['unique_share']:.1%}") for c in found["telling"]],
         right=(1, 2),
     )
 
 
+def _dependences(found: dict[str, Any]) -> list[str]:
+    """Columns that say the same or tell others, a line for each group; identifying ones tell all, and are dropped."""
+    lines = [f"{in_words(group)} say the same: give them the same role." for group in found["same_groups"]]
+    role = {column["name"]: column["role"] for column in found["columns"]}
+    told: dict[str, list[str]] = {}
+    for pair in found["settled"]:
+        if role[pair["by"]] != "identifying":
+            told.setdefault(pair["by"], []).append(pair["column"])
+    return lines + [f"'{by}' tells {in_words(columns)}." for by, columns in told.items()]
+
+
 def _remarks(found: dict[str, Any]) -> list[str]:
     """What a reader should know or do, one line each."""
-    lines = [f"'{one}' and '{two}' say the same: give them the same role." for one, two in found["same"]]
-    lines += [f"'{pair['by']}' tells '{pair['column']}'." for pair in found["settled"]]
+    lines = _dependences(found)
     texts = sorted({text for column in found["columns"] for text in column["missing_texts"]})
     if texts:
         options_text = " ".join(f"--missing '{text}'" for text in texts)

@@ -86,12 +86,25 @@ def print_text(text: str) -> None:
     screen().print(escape(text))
 
 
+def in_words(names: Sequence[str]) -> str:
+    """Names in quotes as one says them: 'a', 'b' and 'c'."""
+    quoted = [f"'{name}'" for name in names]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
 def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
     """A table; `right` lists the columns to be set flush right."""
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        show_header=any(headings),
+    )
     for number, heading in enumerate(headings):
         table.add_column(escape(heading), justify="right" if number in right else "left", overflow="fold")
     for row in rows:

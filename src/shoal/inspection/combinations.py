@@ -20,6 +20,7 @@ from shoal.inspection.facts import run_lengths
 MOST_COMBINATIONS = 400  # that one look may cost
 SHOWN_COMBINATIONS = 15
 LOOKED_AT = 50_000  # records from which a count is extrapolated
+ADDS_NOTHING = 0.95  # a part that singles out so many of those that the combination singles out
 _HIGHEST = 2**64 - 1
 
 
@@ -28,6 +29,7 @@ def risky_combinations(
 ) -> dict[str, Any]:
     """Records that stand alone per combination of up to `largest` columns; small combinations first.
 
+    `telling` leaves out combinations that add nothing: nobody stands alone, or a part of them singles out as many.
     `complete` says whether all combinations were tried, `estimated` whether counts are extrapolated.
     """
     records = next(iter(hashes.values())).size if hashes else 0
@@ -41,9 +43,22 @@ def risky_combinations(
     found.sort(key=lambda entry: (-entry["unique"], len(entry["columns"])))
     return {
         "combinations": found[:SHOWN_COMBINATIONS],
+        "telling": _telling(found)[:SHOWN_COMBINATIONS],
         "estimated": fraction < 1.0,
         "complete": len(wanted) <= MOST_COMBINATIONS,
     }
+
+
+def _telling(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Combinations in which people stand alone, and clearly more of them than in any part of the combination."""
+    alone = {frozenset(entry["columns"]): entry["unique"] for entry in found}
+
+    def adds(entry: dict[str, Any]) -> bool:
+        parts = (part for size in range(1, len(entry["columns"])) for part in combinations(entry["columns"], size))
+        most = max((alone.get(frozenset(part), 0) for part in parts), default=0)
+        return bool(most < ADDS_NOTHING * entry["unique"])
+
+    return [entry for entry in found if entry["unique"] > 0 and adds(entry)]
 
 
 class _Sums:

@@ -28,6 +28,17 @@ class Dependence:
     settled: tuple[tuple[str, str], ...]
     columns_left_out: int
 
+    def same_groups(self) -> list[list[str]]:
+        """Columns that all say the same, together: whatever is the same as one of them is the same as all."""
+        groups: list[list[str]] = []
+        for one, two in self.same:
+            group = next((known for known in groups if one in known or two in known), None)
+            if group is None:
+                groups.append([one, two])
+            else:
+                group.extend(name for name in (one, two) if name not in group)
+        return groups
+
     def partners(self, name: str) -> list[str]:
         return [two if one == name else one for one, two in self.same if name in (one, two)]
 

@@ -38,6 +38,7 @@ class Inspection:
             "records": self.records,
             "columns": [self._column(fact) for fact in self.facts.values()],
             "same": [list(pair) for pair in self.dependence.same],
+            "same_groups": self.dependence.same_groups(),
             "settled": [{"column": column, "by": by} for by, column in self.dependence.settled],
             "person": dict(self.person) if self.person is not None else None,
             **self.risk,

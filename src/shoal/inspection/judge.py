@@ -18,6 +18,7 @@ UNDECIDED = "decide yourself"
 NEARLY_UNIQUE = 0.9  # share of distinct values, or of records that stand alone
 FEW_RECORDS = 20  # a table so small says nothing by how often values repeat
 FEW_VALUES = 100  # of a category: others may know them
+FEW_NUMBERS = 10  # so few whole numbers are codes or counts: as telling as so few texts
 MOST_VALUES_OF_A_LIST = 20  # so few texts were chosen from a list, whatever the name says
 MANY_VALUES = 20  # so many, and a share of them, are needed to stand for persons or cases
 MANY_VALUES_SHARE = 0.05
@@ -96,6 +97,8 @@ def _by_values(fact: ColumnFacts) -> Judgement:
         return Judgement(UNDECIDED, why, Role.IDENTIFYING)
     if fact.distinct <= 2:
         return _firm(Role.QUASI_IDENTIFYING, "two values, which others may know")
+    if fact.scale_without_texts is Scale.INTEGER and fact.distinct <= FEW_NUMBERS and fact.records > FEW_RECORDS:
+        return _firm(Role.QUASI_IDENTIFYING, "few values, which others may know")
     why = f"numbers, and nothing tells whether others may know them{_and_alone(fact)}"
     return Judgement(UNDECIDED, why, Role.IDENTIFYING)
 

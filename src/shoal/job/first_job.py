@@ -114,7 +114,9 @@ def _is_varied(found: Inspection, name: str) -> bool:
 
 
 def _remarks(found: Inspection, job: FirstJob) -> list[str]:
-    remarks = [f"'{one}' and '{two}' say the same: drop one of them" for one, two in found.dependence.same]
+    published = {*job.quasi, *job.sensitive, *job.kept}
+    same = [[name for name in group if name in published] for group in found.dependence.same_groups()]
+    remarks = [f"{' and '.join(map(repr, group))} say the same: one of them is enough" for group in same if group[1:]]
     remarks += [
         f"'{name}': {', '.join(f'{number:g}' for number in fact.missing_numbers)} may mean 'missing'"
         for name, fact in found.facts.items()
@@ -189,9 +191,11 @@ def _requirement(job: FirstJob) -> list[str]:
     unguarded = [_comment(name) for name in job.sensitive if name not in guarded]
     if unguarded:
         lines.append(
-            f"# No model looks at {', '.join(unguarded)}: two values, one that most have, or one of their own for many."
+            f"# No model looks at {', '.join(unguarded)} (two values, or nearly always the same one, or one for"
         )
-        lines.append("# A group in which all have the same value gives it away; the report counts them.")
+        lines.append(
+            "# nearly every record). A group in which all have the same value gives it away: the report counts them."
+        )
     return lines
 
 
