@@ -131,11 +131,11 @@ def export(
     if there:
         problems = [Problem("output-exists", f"there is already a file '{path}'", hint="--force") for path in there]
         raise InputError(problems)
+    made = {name: make_hierarchy(spec, _values(frame, name, settings.missing), name) for name, spec in specs.items()}
     make_folder(output)
-    for name, spec in specs.items():
-        made = make_hierarchy(spec, _values(frame, name, settings.missing), name)
-        write_hierarchy_file(made, files[name])
-        print_text(f"written: {files[name]} ({len(made.leaves):,} values, {made.levels} levels)")
+    for name, hierarchy in made.items():
+        write_hierarchy_file(hierarchy, files[name])
+        print_text(f"written: {files[name]} ({len(hierarchy.leaves):,} values, {hierarchy.levels} levels)")
 
 
 def _read(data: Path, missing: Any, job: Job | None = None) -> Table:
@@ -146,13 +146,19 @@ def _read(data: Path, missing: Any, job: Job | None = None) -> Table:
 
 
 def _suggestions(frame: Table, columns: tuple[str, ...], missing: tuple[str, ...]) -> dict[str, Any]:
+    from shoal.inspection.dependence import find_dependence
     from shoal.inspection.facts import find_facts
     from shoal.inspection.hierarchies import suggest_hierarchy
+    from shoal.inspection.judge import judge_columns
+    from shoal.tables.schema import Role
 
     unknown = [name for name in columns if name not in frame.columns]
     if unknown:
         raise InputError([Problem("unknown-column", "the table has no such column", name) for name in unknown])
     facts = find_facts(frame.select(list(columns) or frame.columns), missing)
+    if not columns:  # what is dropped needs no hierarchy, unless it is asked for
+        judged = judge_columns(facts, find_dependence(facts))
+        facts = {name: fact for name, fact in facts.items() if judged[name].role != Role.IDENTIFYING}
     found = {name: suggest_hierarchy(fact, frame[name], missing) for name, fact in facts.items()}
     return {name: entry for name, entry in found.items() if entry is not None}
 

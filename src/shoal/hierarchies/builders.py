@@ -18,6 +18,7 @@ from shoal.hierarchies.building import MOST_LEVELS, Level, distinct_texts, is_wh
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ranges
 from shoal.hierarchies.tree import factorize
+from shoal.tables.dates import find_date_form
 
 __all__ = ["DATE_LEVELS", "dates", "flat", "ordered_groups", "prefix_masks", "ranges"]
 
@@ -52,13 +53,13 @@ def prefix_masks(
 
 
 def dates(values: Sequence[str | None], levels: Sequence[str] = DATE_LEVELS, *, column: str | None = None) -> Hierarchy:
-    """ISO dates (a time of day may follow) by `day`, `month`, `quarter`, `year`, `decade`, or some of these.
+    """Dates by `day`, `month`, `quarter`, `year`, `decade`, or some of these: ISO dates (a time of day may follow), or
+    all in one of the other forms in which dates are read (`2024/03/01`, `01.03.2024`).
 
     Labels: `2024-03-01`, `2024-03`, `2024-Q1`, `2024`, `2020s`. The day is left out where the values are days.
     """
     texts = distinct_texts(values, column)
-    days = pl.Series("value", texts, dtype=pl.String).str.extract(r"^(\d{4}-\d{2}-\d{2})(?:$|[ T])")
-    days = days.str.to_date("%Y-%m-%d", strict=False)
+    days = _days(pl.Series("value", texts, dtype=pl.String))
     problems = _check_date_levels(levels, column)
     if days.null_count():
         problems.append(unusable_values("not-a-date", days.null_count(), len(texts), "dates like 2024-03-01", column))
@@ -68,6 +69,15 @@ def dates(values: Sequence[str | None], levels: Sequence[str] = DATE_LEVELS, *, 
     leaves = frame["text"].to_list()
     built: list[Level] = [factorize(_date_labels(frame["day"], level)) for level in levels]
     return with_root(leaves, [level for level in built if level[1] != leaves])
+
+
+def _days(texts: pl.Series) -> pl.Series:
+    """The day of each text, null for what is none."""
+    form = find_date_form(texts)
+    if form is not None and not form.has_time:
+        return texts.str.strptime(pl.Date, form.date_format, strict=False)
+    days = texts.str.extract(r"^(\d{4}-\d{2}-\d{2})(?:$|[ T])")
+    return days.str.to_date("%Y-%m-%d", strict=False)
 
 
 def ordered_groups(

@@ -44,9 +44,19 @@ _MODELS: tuple[tuple[str, Callable[..., str]], ...] = (
         rf"^{_NUMBER}-closeness with (hierarchical|ordered).*{_ATTRIBUTE}$",
         lambda t, kind, name: f"t-closeness:{name}:{float(t):g}:{kind}",
     ),
-    (rf"^{_NUMBER}-likeness {_ATTRIBUTE}$", lambda beta, name: f"beta-likeness:{name}:{float(beta):g}"),
+    (
+        rf"^(?:basic-)?{_NUMBER}-likeness {_ATTRIBUTE}$",
+        lambda beta, name: f"beta-likeness:{name}:{float(beta):g}",
+    ),
+    (
+        rf"^enhanced-{_NUMBER}-likeness {_ATTRIBUTE}$",
+        lambda beta, name: f"beta-likeness:{name}:{float(beta):g}:enhanced",
+    ),
     (rf"^{_NUMBER}-disclosure privacy {_ATTRIBUTE}$", lambda delta, name: f"delta-disclosure:{name}:{float(delta):g}"),
 )
+_READ_AS_THEY_ARE = ("yyyy-MM-dd", "yyyy/MM/dd", "dd.MM.yyyy", "yyyy-MM-dd HH:mm", "yyyy-MM-dd HH:mm:ss")
+_PARTS_OF_DATES = (("yyyy", "%Y"), ("MMM", "%b"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
+_MISSING = "NULL"  # how ARX writes a missing value
 
 
 @dataclass
@@ -57,6 +67,9 @@ class ArxProject:
     delimiter: str = ";"
     roles: dict[str, list[str]] = field(default_factory=dict)
     scales: dict[str, str] = field(default_factory=dict)
+    date_formats: dict[str, str] = field(default_factory=dict)
+    orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    at_most: dict[str, int] = field(default_factory=dict)
     hierarchies: dict[str, bytes] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     suppression_limit: float = 0.0
@@ -86,6 +99,8 @@ def _read(archive: zipfile.ZipFile) -> ArxProject:
         _read_column(entry, project, archive, names)
     if "input/config.xml" in names:
         _read_config(_xml(archive, "input/config.xml"), project)
+    if "data/input_subset.csv" in names and _lines(archive, "data/input_subset.csv") < project.data.count(b"\n"):
+        project.left_out.append("the research subset: all records of the data are taken")
     if "data/output.csv" in names:
         project.left_out.append("the result of ARX (data/output.csv): evaluate it with 'shoal evaluate'")
     return project
@@ -95,6 +110,10 @@ def _part(archive: zipfile.ZipFile, name: str) -> bytes:
     if archive.getinfo(name).file_size > LARGEST_PART:
         raise zipfile.BadZipFile(name)
     return archive.read(name)
+
+
+def _lines(archive: zipfile.ZipFile, name: str) -> int:
+    return _part(archive, name).count(b"\n")
 
 
 def _xml(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
@@ -111,22 +130,49 @@ def _read_column(entry: ElementTree.Element, project: ArxProject, archive: zipfi
         project.left_out.append(f"the role of '{column}', which is not known here")
         return
     project.roles.setdefault(role, []).append(column)
-    scale = {"Integer": "integer", "Decimal": "decimal", "String": "category"}.get(entry.findtext("datatype") or "")
-    if role == "quasi" and scale is not None:
-        project.scales[column] = scale
     reference = entry.findtext("ref")
     if reference is not None and f"input/{reference}" in names and role in ("quasi", "sensitive"):
         project.hierarchies[column] = _part(archive, f"input/{reference}")
+        highest = entry.findtext("max") or ""
+        if role == "quasi" and highest.isdecimal():
+            project.at_most[column] = int(highest)
+    if role == "quasi":
+        _read_type(entry, column, project)
     project.left_out += _without_counterpart(entry, column)
+
+
+def _read_type(entry: ElementTree.Element, column: str, project: ArxProject) -> None:
+    """What the values of a column are. Where a hierarchy says how they become coarser, dates and orders stay texts,
+    which its leaves are."""
+    kind, form = entry.findtext("datatype") or "", entry.findtext("format") or ""
+    scale = {"Integer": "integer", "Decimal": "decimal", "String": "category"}.get(kind)
+    if scale is not None:
+        project.scales[column] = scale
+    elif column in project.hierarchies:
+        project.scales[column] = "category"
+    elif kind == "Date/Time" and form in _READ_AS_THEY_ARE:
+        project.scales[column] = "date"
+    elif kind == "Date/Time" and _python_form(form):
+        project.date_formats[column] = _python_form(form)
+    elif kind == "Ordinal" and form.split():
+        project.scales[column] = "ordered"
+        project.orders[column] = tuple(line.strip() for line in form.splitlines() if line.strip())
+    elif kind:
+        project.left_out.append(f"the type '{kind}' of '{column}'" + (f" with the form '{form}'" if form else ""))
+
+
+def _python_form(form: str) -> str:
+    """A form of dates as Java writes it in that of `--date-format`; empty if it has parts that are not known."""
+    for theirs, ours in _PARTS_OF_DATES:
+        form = form.replace(theirs, ours)
+    known = re.sub(r"%[A-Za-z]", "", form)
+    return form if not re.search("[A-Za-z']", known) and {"%Y", "%d"} <= set(re.findall("%.", form)) else ""
 
 
 def _without_counterpart(entry: ElementTree.Element, column: str) -> list[str]:
     """What a column of a project says that a job cannot."""
-    left_out = [
-        f"the {what} of '{column}'"
-        for tag, what in (("min", "lowest level"), ("max", "highest level"))
-        if entry.findtext(tag) not in (None, "All")
-    ]
+    lowest = entry.findtext("min")
+    left_out = [f"the lowest level of '{column}'"] if lowest not in (None, "All", "0") else []
     function = entry.findtext("microAggregationFunction")
     if function:
         left_out.append(f"the microaggregation '{function}' of '{column}': see --recode {column}=mean")
@@ -184,11 +230,20 @@ def write_arx_project(project: ArxProject, folder: Path) -> Job:
         suppression_limit=project.suppression_limit,
         hierarchies=_write_hierarchies(project, folder / "hierarchies"),
         scales=project.scales,
+        date_formats=project.date_formats,
+        orders=project.orders,
+        at_most=project.at_most,
+        missing=(_MISSING,) if _has_missing(project) else (),
         priorities={} if equal else project.weights,
         csv={"delimiter": project.delimiter, "header": True},
     )
     job.save(folder / "job.yaml")
     return job
+
+
+def _has_missing(project: ArxProject) -> bool:
+    mark = rf'(?:^|{re.escape(project.delimiter)})"?{_MISSING}"?(?:{re.escape(project.delimiter)}|\r?$)'
+    return re.search(mark.encode(), project.data, re.MULTILINE) is not None
 
 
 def _write_hierarchies(project: ArxProject, folder: Path) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +81,15 @@ def test_dates_with_all_levels() -> None:
 def test_dates_with_times_have_the_day_as_a_level() -> None:
     hierarchy = dates(["2024-03-01 10:00", "2024-03-01T09:00:00", "2019-01-02 00:00"], ["day", "year"])
     assert hierarchy.path(1)[1:] == hierarchy.path(2)[1:] == ("2024-03-01", "2024", "*")
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y/%m/%d"])
+def test_dates_in_other_forms_have_the_groups_of_iso_dates(form: str) -> None:
+    days = [date(2024, 12, 31), date(2019, 1, 2), date(2024, 3, 1)]
+    written = dates([day.strftime(form) for day in days], levels=["quarter", "year"])
+    iso = dates([day.isoformat() for day in days], levels=["quarter", "year"])
+    assert [written.path(leaf)[1:] for leaf in range(3)] == [iso.path(leaf)[1:] for leaf in range(3)]
+    assert list(written.leaves) == [day.strftime(form) for day in sorted(days)]
 
 
 def test_wrong_dates_and_levels_are_reported_together() -> None:
