@@ -295,7 +295,6 @@ def evaluate(
         person=person,
         beta=beta,
         seed=seed,
-        class_based=(certificate or {}).get("class_based") is not False,
         parts=PARTS if class_column is not None else tuple(part for part in PARTS if part != "models"),
     )
     frames = [to_polars(frame)[0] for frame in (original, release)]

@@ -1,4 +1,4 @@
-"""One plan, one number: the loss in result, certificate, report, `compare` and `evaluate` is the same for any job."""
+"""One plan, one number: what result, certificate, report, `compare` and `evaluate` tell is the same for any job."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal import anonymize, evaluate
 from shoal.cli.main import main
 from shoal.comparison.compare_algorithms import run_task
 from shoal.comparison.frontier import Task
 from shoal.job.job import Job
+from shoal.pipeline.result import Result
 from shoal.pipeline.run import run
 
 SIZES = ("small", "medium", "large", "huge")
@@ -103,13 +105,38 @@ def test_the_loss_is_one_number(seed: int, tmp_path: Path, capsys: pytest.Captur
     assert all(abs(number - gcp) < 6e-4 for number in shown)
 
     original, release = str(tmp_path / "people.csv"), str(paths["output"])
-    with_job = evaluated(capsys, original, release, "--job", str(tmp_path / "job.yaml"))
-    assert with_job["gcp"] == pytest.approx(gcp, rel=1e-12)
+    assert_same(evaluated(capsys, original, release, "--job", str(tmp_path / "job.yaml")), result)
     if not settings["hierarchies"]:
         by_certificate = evaluated(
             capsys, original, release, "--certificate", str(paths["certificate"]), "--missing", "?", "--key", str(key)
         )
-        assert by_certificate["gcp"] == pytest.approx(gcp, rel=1e-12)
+        assert_same(by_certificate, result)
+
+
+def assert_same(found: dict[str, Any], result: Result) -> None:
+    """Every loss and every risk."""
+    totals = found["scores"]["totals"]
+    assert set(totals) - {"weighted_gcp"} <= set(result.metrics)
+    told = {name: value for name, value in result.metrics.items() if name in totals}
+    assert {name: totals[name] for name in told} == pytest.approx(told, rel=1e-12)
+    for side, risk in result.risk.items():
+        assert {name: found["risk"][side][name] for name in risk} == pytest.approx(risk, rel=1e-12)
+
+
+@pytest.mark.parametrize("person", [None, "born"])
+def test_the_risk_is_one_number_where_records_are_suppressed(person: str | None) -> None:
+    random = np.random.default_rng(5)
+    people = random_table(random, 60).with_columns(pl.Series("age", [str(30 + row % 6) for row in range(60)]))
+    people = people.with_columns(pl.Series("zip", ["99" if row > 56 else "10" for row in range(60)]))
+    known: dict[str, Any] = {"quasi": ["age", "zip"], "scales": {"zip": "category"}, "person": person}
+    limits = [0.0, 0.1]
+    for limit in limits:
+        result = anonymize(people, k=4, suppression_limit=limit, drop_rest=True, algorithm="mondrian", **known)
+        found = evaluate(people, result.release, certificate=result.certificate, **known).as_dict()
+        assert_same(found, result)
+        assert_same(result.evaluate().as_dict(), result)
+    assert result.certificate["records"]["suppressed"] == 3
+    assert result.risk["after"]["average"] > 3 / 60 / 60
 
 
 def task(job: Job) -> Task:
@@ -117,10 +144,10 @@ def task(job: Job) -> Task:
     return Task(job.algorithm, job.k, job.seed)
 
 
-def evaluated(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, float]:
+def evaluated(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     with pytest.raises(SystemExit) as left:
         main(["evaluate", *words, "--json"])
     assert left.value.code == 0
-    totals: dict[str, float] = json.loads(capsys.readouterr().out)["scores"]["totals"]
-    return totals
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found

@@ -121,6 +121,7 @@ def evaluate(
         "beta": options.positive_number(beta, "--beta", problems),
         "threshold": options.decimal_number(threshold, "--threshold", problems),
         "seed": options.whole_number(seed, "--seed", problems, least=0),
+        "suppression_limit": made.suppression_limit if job is not None else None,
         "same_order": True if key is not None else None if shuffled is None else not shuffled,
         "parts": tuple(part for part in PARTS if part in wanted),
     }
@@ -133,7 +134,6 @@ def evaluate(
     if certificate is not None:
         try:
             summary = certificate_summary(certificate, release)
-            given["class_based"] = summary["certificate"].get("class_based") is not False
         except InputError as error:
             problems += error.problems
     earlier, their_original = _earlier(release, before or [], before_original, series, problems)

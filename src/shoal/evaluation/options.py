@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
 from shoal.errors import Problem, did_you_mean
-from shoal.evaluation.risk.risk import THRESHOLD
+from shoal.evaluation.risk.risk import THRESHOLD, exempt_classes
+from shoal.released.cells import BoolArray
 from shoal.released.reading import ReadTable
 
 PARTS = ("risk", "combinations", "attack", "utility", "queries", "models")
@@ -32,6 +34,7 @@ class EvaluationOptions:
     weights: Mapping[str, float] = field(default_factory=dict)
     beta: float = 1.0  # exponent of the height weights of distortion
     same_order: bool | None = None  # whether the rows of release and original belong together; None: taken for granted
+    suppression_limit: float = 1.0  # share of suppressed records up to which they fit everybody; else they are a class
     class_based: bool = True  # False: every record has its own cells, so risk is 1 / candidates, not 1 / class size
     parts: tuple[str, ...] = PARTS
 
@@ -47,6 +50,11 @@ class Compared:
     original: pl.DataFrame
     release: pl.DataFrame
     options: EvaluationOptions
+
+    @cached_property
+    def exempt(self) -> BoolArray | None:
+        """The classes of suppressed records that fit everybody, if there are any."""
+        return exempt_classes(self.table.suppressed_classes, self.table.class_sizes, self.options.suppression_limit)
 
 
 @dataclass(frozen=True, eq=False)

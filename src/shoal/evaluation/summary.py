@@ -1,17 +1,11 @@
-"""The few numbers that every result carries: loss with its bound, and the risk before and after."""
+"""The few numbers about its loss that every result carries, with the bound."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
 from shoal.metrics.score import Scores
-from shoal.verification.classes import Classes, count_values, find_classes, fully_suppressed, value_numbers
-from shoal.verification.result import Verification
 
 BESIDE_GCP = ("exact_cells", "listed_values", "lonely_ends")  # what a mean loss does not show
 LOOSE = 0.5  # where a release can be so much above the bound, it is the bound that says little
@@ -62,65 +56,3 @@ def _lower_bounds(bound: float, weights: Mapping[str, float]) -> dict[str, float
         return {"lower_bound": bound}
     largest = max(weights.values())
     return {"lower_bound": bound / largest if largest > 0 else 0.0, "weighted_lower_bound": bound}
-
-
-def person_risk(
-    frame: pl.DataFrame,
-    quasi: Sequence[str],
-    persons: pl.Series,
-    exempt: bool,
-    missing: Sequence[str] = (),
-    counts: NDArray[np.int64] | None = None,
-) -> dict[str, float]:
-    """The same three numbers where a person may have several records: a class hides as many as it has persons.
-
-    With `exempt`, records whose quasi-identifiers are all suppressed are no class. With `counts` each row stands for so
-    many records of one person.
-    """
-    kept = ~fully_suppressed(frame, quasi) if exempt else np.ones(frame.height, dtype=np.bool_)
-    classes = find_classes(frame.filter(pl.Series(kept)), quasi, None if counts is None else counts[kept])
-    if classes.count == 0:
-        return {"highest": 0.0, "average": 0.0, "unique": 0.0}
-    shown = persons.filter(pl.Series(kept))
-    counted = persons_per_class(classes, shown, missing)
-    return {
-        "highest": 1.0 / float(counted.min()),
-        "average": float((classes.sizes / counted).sum() / (frame.height if counts is None else counts.sum())),
-        "unique": float(persons_alone(classes, shown, missing)),
-    }
-
-
-def persons_alone(classes: Classes, persons: pl.Series, missing: Sequence[str] = ()) -> int:
-    """How many persons have a class to themselves; who has several is one person all the same."""
-    numbers, distinct = value_numbers(persons, missing)
-    found = count_values(classes, numbers, len(distinct))
-    alone = np.bincount(found.classes, minlength=classes.count) == 1
-    return int(np.unique(found.values[alone[found.classes]]).shape[0])
-
-
-def persons_per_class(classes: Classes, persons: pl.Series, missing: Sequence[str] = ()) -> NDArray[np.int64]:
-    """(classes,) how many different persons each class has; records without one count together as one person."""
-    numbers, distinct = value_numbers(persons, missing)
-    return np.bincount(count_values(classes, numbers, len(distinct)).classes, minlength=classes.count)
-
-
-def risk_summary(class_sizes: NDArray[np.int64], verification: Verification) -> dict[str, dict[str, float]]:
-    """Chance of recognising a person who is known to be in the table, before and after.
-
-    `highest` is that of the most exposed record, `average` the mean over all records (the marketer's risk), `unique`
-    the number of records that nobody shares. Every record is taken for a person of its own; see `person_risk`.
-    """
-    records = int(class_sizes.sum())
-    smallest = verification.hidden_among
-    return {
-        "before": {
-            "highest": 1.0 / float(class_sizes.min()),
-            "average": class_sizes.shape[0] / records,
-            "unique": float(np.count_nonzero(class_sizes == 1)),
-        },
-        "after": {
-            "highest": 1.0 / smallest if smallest else 0.0,
-            "average": min(verification.classes / records, 1.0 / smallest) if smallest else 0.0,
-            "unique": 0.0,
-        },
-    }

@@ -9,6 +9,7 @@ values of that column instead.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -83,3 +84,8 @@ class KAnonymity(Model):
         sizes = np.bincount(groups, minlength=count)
         # as decimals: a k may be larger than any integer of numpy
         return np.maximum(0.0, float(self.k) - sizes.astype(np.float64))
+
+
+def asked_k(models: Iterable[Model]) -> int | None:
+    """The k that was asked for: the largest of all k-anonymity; None if there is none."""
+    return max((model.k for model in models if isinstance(model, KAnonymity)), default=None)

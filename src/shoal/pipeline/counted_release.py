@@ -13,11 +13,13 @@ from shoal.algorithms.base import Algorithm
 from shoal.encode.counted import CountedRows, CountedTable
 from shoal.engines.base import Engine, Written
 from shoal.errors import InternalError, Problem
-from shoal.evaluation.summary import person_risk, risk_summary
+from shoal.evaluation.risk.crowds import Crowds
+from shoal.evaluation.risk.risk import exempt_classes
 from shoal.job.job import Job
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores, score
 from shoal.models.base import Requirement
+from shoal.models.k_anonymity import asked_k
 from shoal.pipeline.certificate import Facts, make_certificate
 from shoal.pipeline.judge import accept
 from shoal.pipeline.public_certificate import certificate_texts
@@ -32,6 +34,7 @@ from shoal.released.domain import Domain, make_domains
 from shoal.tables.formats.atomic import StagedFiles
 from shoal.tables.types import has_text
 from shoal.verification.check import Verification, verify_release
+from shoal.verification.classes import find_classes, fully_suppressed
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +156,7 @@ def _score(prepared: CountedInput, deals: Deals, shown: pl.DataFrame, domains: M
         shown,
         prepared.job.quasi,
         domains,
-        k=prepared.requirement.k,
+        k=asked_k(prepared.requirement.models),
         class_column=label if place is not None and label not in prepared.plan.dropped else None,
         weights=prepared.plan.weights,
         counts=deals.weight,
@@ -194,22 +197,27 @@ def _result(
         certificate=certificate,
         metrics=losses.metrics,
         per_attribute=losses.per_attribute,
-        risk=_risk(prepared, written.counted, verification),
+        risk=_risk(prepared, written.counted),
         seconds=watch.seconds,
         verification=verification,
         details=deals.clustering.details,
     )
 
 
-def _risk(prepared: CountedInput, written: CountedRows, verification: Verification) -> dict[str, dict[str, float]]:
+def _risk(prepared: CountedInput, written: CountedRows) -> dict[str, dict[str, float]]:
+    """As of whole tables; every class is that of a written row, or of one that was counted."""
     job, counted = prepared.job, prepared.counted
-    if job.person is None:
-        return risk_summary(prepared.encoded.table.weights, verification)
-    exempt = verification.suppressed_exempt
 
-    def of(rows: CountedRows, exempt: bool) -> dict[str, float]:
-        persons = rows.values[str(job.person)].gather(rows.of(str(job.person)))
+    def crowds(rows: CountedRows, limit: float) -> Crowds:
         frame = rows.frame(job.quasi)
-        return person_risk(frame, job.quasi, persons, exempt=exempt, missing=job.missing, counts=rows.counts)
+        classes = find_classes(frame, job.quasi, rows.counts)
+        suppressed = np.zeros(classes.count, dtype=np.bool_)
+        suppressed[classes.of_record[fully_suppressed(frame, job.quasi)]] = True
+        exempt = exempt_classes(suppressed, classes.sizes, limit)
+        if job.person is None:
+            return Crowds.of_records(classes.sizes, exempt)
+        persons = rows.values[job.person].gather(rows.of(job.person))
+        return Crowds.of_persons(classes, persons, job.missing, exempt)
 
-    return {"before": of(counted, False), "after": of(written, exempt)}
+    before = crowds(counted, 0.0) if job.person is not None else Crowds.of_records(prepared.encoded.table.weights)
+    return {"before": before.in_short(), "after": crowds(written, job.suppression_limit).in_short()}

@@ -20,6 +20,8 @@ from shoal.evaluation.usefulness.clustering.comparison import compare_release
 from shoal.job.certified import certified_job, other_hierarchies
 from shoal.job.job import Job
 from shoal.job.plan import Plan, make_plan
+from shoal.models.k_anonymity import KAnonymity, asked_k
+from shoal.models.registry import parse_models
 from shoal.pipeline.certificate import load_certificate
 from shoal.pipeline.evaluate_together import EarlierFiles, EarlierFrames
 from shoal.pipeline.row_match import NEEDS_KEY, rows_belong_together, with_original_rows
@@ -75,7 +77,7 @@ def evaluate_files(
     problems += read.before.problems(case.quasi if case is not None else job.quasi)
     if problems or case is None:
         raise InputError(problems)
-    options = case.with_order(options, files.certificate if files.key is None else {})
+    options = case.with_order(_as_told(options, job, files.certificate), files.certificate if files.key is None else {})
     evaluation = case.evaluated(options, read.tables, progress)
     together = read.before.measure(case.original, case.release, case.quasi, case.domains, options)
     compared = _clusters(case, clusters, options) if clusters is not None else None
@@ -193,9 +195,21 @@ def evaluate_frames(
     problems += with_before.problems(case.quasi if case is not None else job.quasi)
     if problems or case is None:
         raise InputError(problems)
-    options = case.with_order(options, {})
+    options = case.with_order(_as_told(options, job, certificate or {}), {})
     together = with_before.measure(original, release, case.quasi, case.domains, options)
     return replace(case.evaluated(options, progress=progress), together=together)
+
+
+def _as_told(options: EvaluationOptions, job: Job, certificate: Mapping[str, Any]) -> EvaluationOptions:
+    """The options with what the job asked for or, where it is silent, what the certificate tells."""
+    asked = [*([KAnonymity(job.k).spec()] if job.k is not None else []), *job.models] or certificate.get("models", ())
+    limit = certificate.get("job", {}).get("suppression_limit", options.suppression_limit)
+    return replace(
+        options,
+        k=asked_k(parse_models([spec for spec in asked if spec.startswith(f"{KAnonymity.name}:")])),
+        suppression_limit=limit,
+        class_based=options.class_based and certificate.get("class_based") is not False,
+    )
 
 
 def _with_key(release: pl.DataFrame, key: Path | None, problems: list[Problem]) -> pl.DataFrame:

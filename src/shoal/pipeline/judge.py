@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +12,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InternalError, Problem
-from shoal.metrics.score import Scores, score
+from shoal.evaluation.options import PARTS, Compared, EvaluationOptions
+from shoal.evaluation.risk.crowds import Crowds
+from shoal.evaluation.risk.release_risk import Persons, crowds_after, crowds_before
+from shoal.metrics.score import Scores, score_table
+from shoal.models.k_anonymity import asked_k
 from shoal.pipeline.prepare import Prepared
 from shoal.progress import ProgressCallback, silent
 from shoal.released.domain import Domain
+from shoal.released.reading import read_release
 from shoal.tables.distinct import as_text
 from shoal.verification.check import Verification, verify_release
 
@@ -60,18 +66,30 @@ def _check_classes(prepared: Prepared, published: pl.DataFrame, original: pl.Dat
     )
 
 
-def evaluate(prepared: Prepared, domains: Future[dict[str, Domain]], published: pl.DataFrame) -> Scores:
-    """The loss of the release."""
-    label = prepared.job.class_column
-    return score(
-        prepared.frame,
-        published,
-        prepared.job.quasi,
-        domains.result(),
-        k=prepared.requirement.k,
-        class_column=label if label in published.columns else None,
-        weights=prepared.plan.weights,
-    )
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a release loses, and how easily people are recognised before and after it."""
+
+    scores: Scores
+    risk: dict[str, dict[str, float]]
+
+
+def evaluate(
+    prepared: Prepared,
+    domains: Future[dict[str, Domain]],
+    published: pl.DataFrame,
+    kept: NDArray[np.bool_] | None = None,
+) -> Measured:
+    """Loss and risk of the release, as every later evaluation finds them. `kept` as in `verify`."""
+    job, options = prepared.job, _options(prepared, published)
+    table = read_release(prepared.frame, published, job.quasi, domains.result())
+    label = job.class_column if job.class_column in published.columns else None
+    scores = score_table(table, published, k=options.k, class_column=label, weights=options.weights)
+    compared, persons = Compared(table, prepared.frame, published, options), Persons(prepared.plan.missing, kept)
+    by_records = job.person is None
+    before = Crowds.of_records(prepared.table.weights) if by_records else crowds_before(compared, persons)
+    after = crowds_after(compared, persons, [])
+    return Measured(scores, {"before": before.in_short(), "after": after.in_short()})
 
 
 def evaluate_fully(
@@ -83,26 +101,29 @@ def evaluate_fully(
 ) -> Evaluation:
     """Everything that can be told about a release without training models. `kept` as in `verify`."""
     from shoal.evaluation.evaluate import evaluate_release
-    from shoal.evaluation.options import PARTS, AttackerTables, EvaluationOptions
-    from shoal.evaluation.risk.release_risk import Persons
+    from shoal.evaluation.options import AttackerTables
 
-    job = prepared.job
-    options = EvaluationOptions(
-        k=job.k,
-        sensitive=tuple(name for name in job.sensitive if name in released.columns),
-        person=job.person,
-        weights=prepared.plan.weights,
-        class_based=prepared.algorithm.class_based,
-        seed=job.seed,
-        parts=tuple(part for part in PARTS if part in REPORT_PARTS),
-    )
     return evaluate_release(
         prepared.frame,
-        released.with_columns(as_text(released[name]) for name in job.quasi),
-        job.quasi,
-        options,
+        released.with_columns(as_text(released[name]) for name in prepared.job.quasi),
+        prepared.job.quasi,
+        _options(prepared, released),
         domains=domains,
         tables=AttackerTables(prepared.population),
         persons=Persons(prepared.plan.missing, kept),
         progress=progress,
+    )
+
+
+def _options(prepared: Prepared, released: pl.DataFrame) -> EvaluationOptions:
+    job = prepared.job
+    return EvaluationOptions(
+        k=asked_k(prepared.requirement.models),
+        sensitive=tuple(name for name in job.sensitive if name in released.columns),
+        person=job.person,
+        weights=prepared.plan.weights,
+        suppression_limit=job.suppression_limit,
+        class_based=prepared.algorithm.class_based,
+        seed=job.seed,
+        parts=tuple(part for part in PARTS if part in REPORT_PARTS),
     )

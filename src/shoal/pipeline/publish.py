@@ -129,15 +129,16 @@ def _checked(
         measuring = meanwhile.submit(prepared.plan.domains, prepared.frame)
         staged = _stage(prepared, released, waiting, watch)
         with watch.stage("verify"):
-            scoring = meanwhile.submit(evaluate, prepared, measuring, staged.frame)
-            verification = verify(prepared, staged.frame, kept_records(prepared.job, clustering))
+            kept = kept_records(prepared.job, clustering)
+            scoring = meanwhile.submit(evaluate, prepared, measuring, staged.frame, kept)
+            verification = verify(prepared, staged.frame, kept)
             together = purpose.verify(prepared, staged.frame)
             watch.show("verify", verification)
         with watch.stage("evaluate"):
-            scores = scoring.result()
-            watch.show("evaluate", scores)
+            measured = scoring.result()
+            watch.show("evaluate", measured.scores)
         domains = measuring.result()
-    return Judged(clustering, released, staged.sha256, verification, scores, domains, together), staged.order
+    return Judged(clustering, released, staged.sha256, verification, measured, domains, together), staged.order
 
 
 def _holder(prepared: Prepared, judged: Judged, purpose: Purpose) -> Holder:

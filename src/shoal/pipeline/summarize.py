@@ -12,10 +12,11 @@ import polars as pl
 
 from shoal.algorithms.base import Clustering
 from shoal.errors import Problem, VerificationError
-from shoal.evaluation.summary import loss_summary, person_risk, risk_summary
+from shoal.evaluation.summary import loss_summary
 from shoal.job.plan import Plan
 from shoal.metrics.score import Scores
 from shoal.pipeline.certificate import INPUT_ORDER, Facts, make_certificate
+from shoal.pipeline.judge import Measured
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import kept_records
 from shoal.pipeline.result import Holder, Result
@@ -38,7 +39,7 @@ class Judged:
     released: pl.DataFrame  # in the order of the input
     sha256: str  # of what is published
     verification: Verification
-    scores: Scores
+    measured: Measured
     domains: Mapping[str, Domain]
     together: Mapping[str, Any]  # what was checked with earlier releases; empty if there are none
 
@@ -47,14 +48,14 @@ def make_result(
     prepared: Prepared, judged: Judged, place: Place | None, seconds: dict[str, float], holder: Holder
 ) -> Result:
     """`place` is where the release goes, if it goes into a file."""
-    losses = sum_up_losses(judged.scores, judged.clustering.lower_bound, prepared.plan)
+    losses = sum_up_losses(judged.measured.scores, judged.clustering.lower_bound, prepared.plan)
     return Result(
         release=_restored(prepared, judged),
         groups=judged.clustering.groups,
         certificate=_certificate(prepared, judged, losses.summary, place),
         metrics=losses.metrics,
         per_attribute=losses.per_attribute,
-        risk=_risk(prepared, judged),
+        risk=judged.measured.risk,
         seconds=seconds,
         verification=judged.verification,
         details=judged.clustering.details,
@@ -158,17 +159,3 @@ def _same_classes(checked: pl.Series, shown: pl.Series) -> bool:
         return True
     before, after = (find_classes(column.to_frame("q"), ["q"]).of_record for column in (checked, shown))
     return np.array_equal(before, after)
-
-
-def _risk(prepared: Prepared, judged: Judged) -> dict[str, dict[str, float]]:
-    """The risk before and after; with a person column a class hides persons, not records."""
-    job, verification = prepared.job, judged.verification
-    if job.person is None:
-        return risk_summary(prepared.table.weights, verification)
-    persons, exempt = prepared.frame[job.person], verification.suppressed_exempt
-    kept = kept_records(job, judged.clustering)
-    released_persons = persons if kept is None else persons.filter(pl.Series(kept))
-    return {
-        "before": person_risk(prepared.frame, job.quasi, persons, exempt=False, missing=job.missing),
-        "after": person_risk(judged.released, job.quasi, released_persons, exempt=exempt, missing=job.missing),
-    }

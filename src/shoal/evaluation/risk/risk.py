@@ -63,6 +63,15 @@ def record_risk(sizes: CountArray, suppressed: NDArray[np.bool_] | None, records
     return risk if suppressed is None else np.where(suppressed, 1.0 / max(1, records), risk)
 
 
+def exempt_classes(suppressed: NDArray[np.bool_], class_sizes: CountArray, limit: float) -> NDArray[np.bool_] | None:
+    """The classes of fully suppressed records, which fit everybody; more of them than the limit are ordinary classes.
+
+    `limit` is the largest share of the records.
+    """
+    records = int(class_sizes[suppressed].sum())
+    return suppressed if 0 < records <= limit * int(class_sizes.sum()) else None
+
+
 def risk_profile(
     sizes: CountArray,
     suppressed: NDArray[np.bool_] | None = None,
