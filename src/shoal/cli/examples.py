@@ -48,7 +48,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "man": ("shoal man | man -l -", "shoal man > ~/.local/share/man/man1/shoal.1"),
     "doctor": ("shoal doctor", "shoal doctor --warm"),
     "algorithms": ("shoal algorithms",),
-    "models": ("shoal models", "shoal models --explain l-diversity"),
+    "models": ("shoal models", "shoal models l-diversity"),
     "metrics": ("shoal metrics",),
 }
 

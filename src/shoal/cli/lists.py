@@ -30,12 +30,14 @@ def algorithms(as_json: Json = False) -> None:
 
 
 def models(
-    explained: Annotated[str | None, typer.Option("--explain", help="tell what a model stops and what not")] = None,
+    name: Annotated[str | None, typer.Argument(help="tell what this model stops and what not")] = None,
+    explained: Annotated[str | None, typer.Option("--explain", help="the same")] = None,
     as_json: Json = False,
 ) -> None:
     from shoal.models.catalogue import explain, explain_model
     from shoal.models.registry import model_class, model_form, model_names
 
+    explained = name if name is not None else explained
     if explained is not None:
         if as_json:
             print_json(explain_model(explained).as_dict())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from shoal.reports.together import together_section
 Dict = Mapping[str, Any]
 
 COMBINATIONS_SHOWN = 12
+COLUMNS_BESIDE = 4  # sensitive columns beside each other in one table
 TABLES_SHOWN = 12
 WORDS = ("(missing)", "other values")  # of shapes; all other labels are of the data
 
@@ -111,26 +112,46 @@ _RISK_INTRO = "How easily a person can be recognised by the quasi-identifiers, b
 def _disclosure(disclosure: Dict) -> list[str]:
     if not disclosure:
         return []
-    rows = []
-    for name, found in disclosure.items():
-        rows += [
-            [name, "Best guess before", share(found["baseline"]), "Right guesses when only the whole table is known."],
-            [name, "Best guess in the class", share(found["best_guess"]), "Right guesses when the class is known."],
-            [name, "Mean growth of belief", share(found["mean_gain"]),
-             "How much the belief in the likeliest grown value rises when the class is known, on average."],
-            [name, "Highest growth of belief", share(found["highest_gain"]), "The same in the worst class."],
-            [name, "Records in uniform classes",
-             bad_if(found["records_in_uniform_classes"] > 0, count(found["records_in_uniform_classes"])),
-             "Records whose class has a single sensitive value: finding the class reveals it."],
-            [name, "Fewest values in a class", bad_if(found["fewest_values"] < 2, count(found["fewest_values"])),
-             "Sensitive values in the worst class."],
-            [name, "Highest distance", number(round(found["highest_distance"], 4)),
-             "How far the worst class is from the whole table, 0 to 1 (t-closeness with equal distances)."],
-        ]  # fmt: skip
-    return [
-        heading("What a class gives away"),
-        table(["Column", "What", "Value", MEANING], rows, numbers=(2,)),
-    ]
+    names = list(disclosure)
+    told = [heading("What a class gives away")]
+    for start in range(0, len(names), COLUMNS_BESIDE):
+        some = names[start : start + COLUMNS_BESIDE]
+        rows = [
+            [what, *(value(disclosure[name]) for name in some), meaning] for what, value, meaning in _DISCLOSURE_ROWS
+        ]
+        told.append(table(["What", *some, MEANING], rows, numbers=range(1, len(some) + 1)))
+    return told
+
+
+def _uniform(found: Dict) -> str:
+    return bad_if(found["records_in_uniform_classes"] > 0, count(found["records_in_uniform_classes"]))
+
+
+def _fewest(found: Dict) -> str:
+    return bad_if(found["fewest_values"] < 2, count(found["fewest_values"]))
+
+
+_DISCLOSURE_ROWS: tuple[tuple[str, Callable[[Dict], str], str], ...] = (
+    ("Best guess before", lambda found: share(found["baseline"]), "Right guesses when only the whole table is known."),
+    ("Best guess in the class", lambda found: share(found["best_guess"]), "Right guesses when the class is known."),
+    (
+        "Mean growth of belief",
+        lambda found: share(found["mean_gain"]),
+        "How much the belief in the likeliest grown value rises when the class is known, on average.",
+    ),
+    ("Highest growth of belief", lambda found: share(found["highest_gain"]), "The same in the worst class."),
+    (
+        "Records in uniform classes",
+        _uniform,
+        "Records whose class has a single sensitive value: finding the class reveals it.",
+    ),
+    ("Fewest values in a class", _fewest, "Sensitive values in the worst class."),
+    (
+        "Highest distance",
+        lambda found: number(round(found["highest_distance"], 4)),
+        "How far the worst class is from the whole table, 0 to 1 (t-closeness with equal distances).",
+    ),
+)
 
 
 def _drivers(evaluation: Dict) -> str:

@@ -59,7 +59,11 @@ def _verdict(certificate: Dict) -> str:
     checks = certificate.get("checks", ())
     holds = bool(checks) and all(check["passed"] for check in checks)
     text = tell("Every promise holds.") if holds else tell("A promise does not hold: do not publish this table.")
-    about = tell("Checked on the released values themselves, {count} requirement(s).", count=len(checks))
+    one, several = (
+        "1 requirement, checked on the released values.",
+        "{count} requirements, checked on the released values.",
+    )
+    about = tell(one) if len(checks) == 1 else tell(several, count=len(checks))
     kind = "" if holds else " bad"
     return f'<div class="verdict{kind}">{escape(text)}<span>{escape(about)}</span></div>'
 
@@ -89,7 +93,7 @@ def _risk(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
             rows.append((f"{tell(title)}, {tell('before')}", before[name], share(before[name]), BEFORE))
         colour = BAD if after[name] > 0.5 else AFTER
         rows.append((f"{tell(title)}, {tell('after')}", after[name], share(after[name]), colour))
-    return bars(rows, "The chance to recognise a person who is known to be in the table.", highest=1.0)
+    return bars(rows, "The chance to recognise a person who is known to be in the table.", highest=1.0, headline="Risk")
 
 
 def _loss(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
@@ -103,7 +107,12 @@ def _loss(summary: Dict | None, evaluation: Dict | None, public: bool) -> str:
     if not public:
         worst_first = sorted(columns.items(), key=lambda item: -item[1])
         rows += [(name, loss, share(loss), BAD if loss > BAD_LOSS else AFTER) for name, loss in worst_first]
-    return bars(rows, "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left.", highest=1.0)
+    return bars(
+        rows,
+        "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left.",
+        highest=1.0,
+        headline="Loss",
+    )
 
 
 def _losses(summary: Dict | None, evaluation: Dict | None) -> tuple[float, Dict]:

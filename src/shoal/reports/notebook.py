@@ -106,10 +106,17 @@ def _risk_picture(before: Dict, after: Dict) -> str:
         for key, title in (("highest", "Highest risk"), ("average", "Average risk"))
         for when, values in (("before", before), ("after", after))
     ]
-    return bars(risks, "The chance to recognise a person who is known to be in the table.", highest=1.0)
+    return bars(
+        risks, "The chance to recognise a person who is known to be in the table.", highest=1.0, headline="Risk"
+    )
 
 
 def _loss_picture(losses: Mapping[str, float]) -> str:
     worst_first = sorted(losses.items(), key=lambda item: -item[1])
     columns = [(name, loss, share(loss), BAD if loss > BAD_LOSS else AFTER) for name, loss in worst_first]
-    return bars(columns, "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left.", highest=1.0)
+    return bars(
+        columns,
+        "How much of the detail is lost (GCP): 0 % is exact, at 100 % nothing is left.",
+        highest=1.0,
+        headline="Loss",
+    )

@@ -20,7 +20,9 @@ SQUARES_END = 184  # below which the legend of the hundred squares begins
 LINES = ("#2563a8", "#d9772b", "#23744a", "#7b4fa3", "#a8342a", "#1d8a99", "#8a6d1f", "#5c6675")
 
 
-def bars(rows: Sequence[tuple[str, float, str, str]], caption: str, highest: float | None = None) -> str:
+def bars(
+    rows: Sequence[tuple[str, float, str, str]], caption: str, highest: float | None = None, headline: str = ""
+) -> str:
     """A figure of bars: (label, length, text, colour) each; `highest` is the length of a full bar."""
     shown = list(rows)[:MOST_ROWS]
     full = highest if highest is not None else max((length for _, length, _, _ in shown), default=1.0) or 1.0
@@ -32,12 +34,14 @@ def bars(rows: Sequence[tuple[str, float, str, str]], caption: str, highest: flo
     left = len(rows) - len(shown)
     more = " " + tell("{count} more are not shown.", count=left) if left > 0 else ""
     title = escape(tell(caption) + more, quote=True)
-    return figure(drawing(WIDTH, height, title, drawn), title)
+    return figure(drawing(WIDTH, height, title, drawn), title, headline=headline)
 
 
-def figure(drawn: str, caption: str, kind: str = "") -> str:
+def figure(drawn: str, caption: str, kind: str = "", headline: str = "") -> str:
+    """A drawing with a caption below it and, if there is one, a headline above it."""
+    above = f'<div style="font-weight:600;font-size:14px;margin-bottom:6px">{escape(tell(headline))}</div>'
     below = f'<figcaption style="font-size:12.5px;color:#5c6675;margin-top:4px">{caption}</figcaption>'
-    return f'<figure class="{kind}" style="margin:0">{drawn}{below}</figure>'
+    return f'<figure class="{kind}" style="margin:0">{above if headline else ""}{drawn}{below}</figure>'
 
 
 def drawing(width: int, height: int, title: str, drawn: str) -> str:
@@ -97,7 +101,8 @@ def crowds(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any
     )
     text = tell("Each square is a hundredth of the records. Its colour says how many records look the same.")
     title = escape(text, quote=True)
-    return figure(drawing(WIDTH, SQUARES_END + 20 * len(sizes), title, drawn + legend), title)
+    picture = drawing(WIDTH, SQUARES_END + 20 * len(sizes), title, drawn + legend)
+    return figure(picture, title, headline="Class sizes")
 
 
 def _crowd_in_words(y: int, order: int, sizes: str, before: float, after: float) -> str:

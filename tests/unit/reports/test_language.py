@@ -85,6 +85,13 @@ def test_every_text_has_its_translation() -> None:
         assert {text: file for text, file in lacking.items() if text not in same_everywhere} == {}
 
 
+def test_every_model_is_explained_in_every_language() -> None:
+    for code in languages()[1:]:
+        texts = language._catalogue(code)["texts"]
+        told = {text for entry in catalogue() for text in (entry.meaning, entry.does_not_stop)}
+        assert [text for text in told if text not in texts] == []
+
+
 def certificate() -> dict[str, Any]:
     check = {"model": "k-anonymity:5", "passed": True, "measure": "smallest class", "measured": 5.0}
     return {
