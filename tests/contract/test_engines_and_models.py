@@ -20,6 +20,7 @@ from shoal.errors import InputError
 from shoal.hierarchies.spec import make_hierarchy
 from shoal.models.registry import model_names, parse_model
 from shoal.verification.check import verify_release
+from shoal.verification.reading import Knowledge
 
 STRICTER = {
     "k-anonymity": "k-anonymity:20", "qid": "qid:age+town:40", "xy-anonymity": "xy-anonymity:patient:40",
@@ -44,9 +45,9 @@ def test_a_verdict_on_counted_classes_is_that_on_records(name: str) -> None:
     looked_at = [*QUASI, "disease", "income", "patient"]
     pieces = [release[start : start + 7].select(looked_at) for start in range(0, release.height, 7)]
     counted = RowCounter(dict(release.select(looked_at).schema), looked_at).add_all(pieces).result()
-    options: dict[str, Any] = {"hierarchies": trees, "population": FRAME}
-    whole = verify_release(release, QUASI, models, **options)
-    found = verify_release(counted.frame(looked_at), QUASI, models, counts=counted.counts, **options)
+    known = Knowledge(hierarchies=trees, population=FRAME)
+    whole = verify_release(release, QUASI, models, known)
+    found = verify_release(counted.frame(looked_at), QUASI, models, known, counts=counted.counts)
     assert found == whole
     assert not found.checks[-1].passed  # the stricter one
 
