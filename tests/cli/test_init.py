@@ -101,6 +101,10 @@ def test_hierarchies(shoal, stays: Path) -> None:
 
 def test_hierarchies_refused(shoal, stays: Path) -> None:
     assert shoal("hierarchies", "check", stays).code == 2
+    stays.with_name("plain.yaml").write_text("quasi: [age, sex]\nk: 5\n")
+    none = shoal("hierarchies", "check", stays, "--job", "plain.yaml")
+    assert none.code == 0, none.err
+    assert "names no hierarchy" in none.out
     assert shoal("hierarchies", "suggest", stays, "--columns", "nobody").code == 2
     both = shoal("hierarchies", "check", stays, "--hierarchies", ".", "--hierarchy", "plz=x.csv")
     assert both.code == 2

@@ -65,11 +65,15 @@ def check(
     settings = _job(hierarchies, hierarchy, job, missing)
     frame = _read(data, settings.missing, settings)
     found = {name: _cover(frame, name, spec, settings) for name, spec in _specs(settings, frame.columns).items()}
-    if not found:
+    if not found and job is None:
         raise InputError(Problem("no-hierarchy", "no hierarchy is given", hint="--hierarchies FOLDER or --job FILE"))
     if as_json:
         shown = {name: _shown(entry, show_values) for name, entry in found.items()}
         print_json({"ok": all(not entry["uncovered"] for entry in found.values()), "columns": shown})
+    elif not found:
+        print_text(
+            "The job names no hierarchy, so there is nothing to check: numbers and dates become ranges without one."
+        )
     else:
         _print_cover(found, show_values)
     if any(entry["uncovered"] for entry in found.values()):
