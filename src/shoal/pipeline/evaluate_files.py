@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.algorithms.registry import algorithm_class
 from shoal.errors import InputError, Problem
 from shoal.evaluation.attacks.second_opinion import python_problems
 from shoal.evaluation.evaluate import Evaluation, evaluate_release, find_attributes
@@ -204,11 +205,12 @@ def _as_told(options: EvaluationOptions, job: Job, certificate: Mapping[str, Any
     """The options with what the job asked for or, where it is silent, what the certificate tells."""
     asked = [*([KAnonymity(job.k).spec()] if job.k is not None else []), *job.models] or certificate.get("models", ())
     limit = certificate.get("job", {}).get("suppression_limit", options.suppression_limit)
+    told = certificate.get("class_based", algorithm_class(job.algorithm).class_based)
     return replace(
         options,
         k=asked_k(parse_models([spec for spec in asked if spec.startswith(f"{KAnonymity.name}:")])),
         suppression_limit=limit,
-        class_based=options.class_based and certificate.get("class_based") is not False,
+        class_based=options.class_based and told is not False,
     )
 
 

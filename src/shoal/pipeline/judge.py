@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from shoal.errors import InternalError, Problem
 from shoal.evaluation.options import PARTS, Compared, EvaluationOptions
-from shoal.evaluation.risk.crowds import Crowds
 from shoal.evaluation.risk.release_risk import Persons, crowds_after, crowds_before
 from shoal.metrics.score import Scores, score_table
 from shoal.models.k_anonymity import asked_k
@@ -86,9 +85,7 @@ def evaluate(
     label = job.class_column if job.class_column in published.columns else None
     scores = score_table(table, published, k=options.k, class_column=label, weights=options.weights)
     compared, persons = Compared(table, prepared.frame, published, options), Persons(prepared.plan.missing, kept)
-    by_records = job.person is None
-    before = Crowds.of_records(prepared.table.weights) if by_records else crowds_before(compared, persons)
-    after = crowds_after(compared, persons, [])
+    before, after = crowds_before(compared, persons), crowds_after(compared, persons, [])
     return Measured(scores, {"before": before.in_short(), "after": after.in_short()})
 
 

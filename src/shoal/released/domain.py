@@ -18,7 +18,7 @@ from shoal.released.ranges import parse_numbers
 from shoal.tables.distinct import CodedColumn
 from shoal.tables.distinct import as_text as as_text
 from shoal.tables.distinct import text_codes as text_codes
-from shoal.tables.scales import TEXT_LIKE, is_missing
+from shoal.tables.scales import EXACT_BELOW, TEXT_LIKE, is_missing
 from shoal.tables.schema import Attribute, Scale
 from shoal.tables.threads import on_threads
 
@@ -86,6 +86,14 @@ class Domain:
     @cached_property
     def distinct_positions(self) -> FloatArray:
         return np.unique(self.positions)
+
+    @cached_property
+    def value_of_code(self) -> CodeArray:
+        """(codes,) a number for each value, missing last: equal numbers that are spelled differently have the same."""
+        number = np.unique(self.positions, return_inverse=True)[1].reshape(-1)
+        large = np.flatnonzero(np.abs(self.positions) >= EXACT_BELOW)  # floats do not tell them apart
+        number[large] = len(self.values) + large
+        return np.append(number, 2 * len(self.values)).astype(np.int32)
 
     def encode(self, column: pl.Series) -> CodeArray:
         """The code of every cell of an original column; -1 for a value that this domain does not know."""

@@ -10,14 +10,17 @@ import polars as pl
 import pytest
 
 from shoal.evaluation.attacks.matching import match, target_positions
+from shoal.evaluation.options import Compared, EvaluationOptions
+from shoal.evaluation.risk.release_risk import Persons, crowds_before
 from shoal.evaluation.risk.risk import (
     attribute_disclosure,
     journalist_risk,
-    original_class_sizes,
     risk_curve,
     risk_profile,
     size_distribution,
 )
+from shoal.released.domain import make_domain
+from shoal.tables.schema import Attribute, Role, Scale
 
 
 def test_profile_of_known_sizes() -> None:
@@ -52,9 +55,18 @@ def test_curve_falls_and_sizes_add_up() -> None:
 
 
 def test_sizes_of_the_original_are_counts_of_equal_rows(tables: SimpleNamespace) -> None:
-    original = tables.random_table(300, 1)
+    original, release = tables.anonymized(300, 5)
+    compared = Compared(tables.read(original, release), original, release, EvaluationOptions())
     expected = Counter(original.select(tables.quasi).rows())
-    assert sorted(original_class_sizes(original, tables.quasi).tolist()) == sorted(expected.values())
+    assert sorted(crowds_before(compared, Persons()).sizes.tolist()) == sorted(expected.values())
+
+
+def test_equal_numbers_that_are_spelled_differently_are_equal() -> None:
+    large = [str(2**53), str(2**53 + 1)]  # one float
+    original = pl.DataFrame({"n": ["1.5", "1.50", "-0", "0", "?", "NA", *large]})
+    domain = make_domain(original["n"], Attribute("n", Role.QUASI_IDENTIFYING, Scale.DECIMAL), missing=("?", "NA"))
+    numbers = domain.value_of_code[domain.encode(original["n"])].tolist()
+    assert [numbers.index(number) for number in numbers] == [0, 0, 2, 2, 4, 4, 6, 7]
 
 
 def test_journalist_with_a_fraction(tables: SimpleNamespace) -> None:

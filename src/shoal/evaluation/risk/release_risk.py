@@ -15,12 +15,11 @@ from shoal.evaluation.risk.crowds import Crowds
 from shoal.evaluation.risk.risk import (
     attribute_disclosure,
     journalist_risk,
-    original_class_sizes,
     risk_curve,
     size_distribution,
 )
 from shoal.released.domain import CountArray
-from shoal.released.reading import ReadTable
+from shoal.released.reading import ReadTable, group_rows
 from shoal.verification.classes import Classes, find_classes
 
 
@@ -60,9 +59,16 @@ def crowds_before(compared: Compared, persons: Persons) -> Crowds:
     """The classes of the original, of records or, if a column tells persons apart, of persons."""
     quasi, column = list(compared.table.columns), compared.options.person
     if column is None:
-        return Crowds.of_records(original_class_sizes(compared.original, quasi))
+        return Crowds.of_records(_original_class_sizes(compared))
     _check_persons(compared, column, persons.kept)
     return Crowds.of_persons(find_classes(compared.original, quasi), compared.original[column], persons.missing)
+
+
+def _original_class_sizes(compared: Compared) -> CountArray:
+    """Sizes of the groups of equal records in the original; it matters what numbers are, not how they are spelled."""
+    domains = {name: column.domain for name, column in compared.table.columns.items()}
+    codes = [domain.value_of_code[domain.encode(compared.original[name])] for name, domain in domains.items()]
+    return group_rows(codes, compared.original.height)[1]
 
 
 def crowds_after(compared: Compared, persons: Persons, samples: list[str]) -> Crowds:

@@ -11,7 +11,6 @@ of released records that fit a person takes the place of the size of the class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.released.domain import CountArray, FloatArray, text_codes
-from shoal.released.reading import ReadTable, group_rows
+from shoal.released.reading import ReadTable
 
 THRESHOLD = 0.2  # a class of fewer than five: the usual bound of health data and of statistics offices
 CURVE = (0.0, 0.005, 0.01, 0.02, 0.033, 0.05, 0.1, 0.2, 0.333, 0.5, 0.9999)
@@ -49,12 +48,6 @@ class RiskProfile:
             "unique_share": self.unique / self.records,
             "at_risk_share": self.at_risk / self.records,
         }
-
-
-def original_class_sizes(original: pl.DataFrame, quasi: Sequence[str]) -> CountArray:
-    """Sizes of the groups of equal records in the original."""
-    codes = [text_codes(original[name])[1] for name in quasi]
-    return group_rows(codes, original.height)[1]
 
 
 def record_risk(sizes: CountArray, suppressed: NDArray[np.bool_] | None, records: int) -> FloatArray:
