@@ -33,6 +33,7 @@ from shoal.releases.m_invariance import NOBODY, Groups, m_invariant_groups
 from shoal.tables.formats.atomic import StagedFiles, check_outputs
 from shoal.tables.formats.files import read_table, write_table
 from shoal.tables.frames.frames import to_polars
+from shoal.tables.row_order import inverse, published_order
 from shoal.tables.schema import as_names
 
 GROUP, COUNTERFEITS, SIGNATURE = "group", "counterfeits", "signature"
@@ -75,7 +76,7 @@ def release_m_invariant(
     plain = prepare(draft, lambda: frame_source(frame), Watch())
     made, names = _groups(plain, as_text(frame[sensitive]).fill_null(""), known, m)
     release, prepared = _released(frame, draft, made, names, sensitive)
-    numbered = np.random.default_rng([seed, 23]).permutation(len(made.signatures)).astype(np.int32)
+    numbered = _numbers_of_groups(release.select(quasi), made, names)
     release = release.with_columns(
         pl.Series(GROUP, numbered[np.concatenate([made.group_of_row, made.counterfeit_group])])
     )
@@ -83,16 +84,33 @@ def release_m_invariant(
     return _as_published(release, prepared, made, numbered, _persons(keys, made, names, before))
 
 
+def _numbers_of_groups(cells: pl.DataFrame, made: Groups, names: Sequence[str]) -> NDArray[np.int32]:
+    """(groups,) the number of each in the order of what is published of it: cells, values, counterfeits.
+
+    A number that came from the order in which groups were made would tell who lies before whom.
+    """
+    row = np.zeros(len(made.signatures), dtype=np.int64)
+    row[made.group_of_row] = np.arange(made.group_of_row.shape[0])
+    invented = np.bincount(made.counterfeit_group, minlength=row.shape[0])
+    values = [BETWEEN.join(names[value] for value in one) for one in made.signatures]
+    shown = cells[row].with_columns(
+        pl.Series("\0values", values, dtype=pl.String),
+        pl.Series("\0invented", [str(count) for count in invented.tolist()], dtype=pl.String),
+    )
+    return inverse(published_order(shown)).astype(np.int32)
+
+
 def _as_published(
     release: pl.DataFrame, prepared: Prepared, made: Groups, numbered: NDArray[np.int32], persons: pl.DataFrame
 ) -> MInvariantRelease:
-    """The rows by group, so that their order does not tell which of them are invented."""
+    """The rows in the order of what they say, which does not tell which of them are invented."""
     job = prepared.job
     (sensitive,) = job.sensitive
     invented = np.bincount(made.counterfeit_group, minlength=numbered.shape[0])
     domains = prepared.plan.domains(prepared.frame)
+    shown = release.select([*job.quasi, sensitive, GROUP])
     return MInvariantRelease(
-        release=release.sort(GROUP, sensitive).select([*job.quasi, sensitive, GROUP]),
+        release=shown[published_order(shown)],
         counterfeits=pl.DataFrame({GROUP: numbered, COUNTERFEITS: invented}).sort(GROUP),
         persons=persons,
         group_of_row=numbered[made.group_of_row],

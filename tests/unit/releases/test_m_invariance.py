@@ -15,6 +15,7 @@ from shoal.errors import InputError, RequirementError
 from shoal.pipeline.m_invariant import MInvariantRelease, release_m_invariant
 from shoal.releases import m_invariance
 from shoal.releases.kernels.anatomy import commonest_together
+from shoal.tables.row_order import is_published_order
 
 Published = list[tuple[list[int], list[str]]]  # per group the persons in it, and its values with those of counterfeits
 
@@ -142,6 +143,23 @@ def test_neighbours_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
     near = loss()
     monkeypatch.setattr(m_invariance, "_near_each_other", lambda points: np.arange(points.shape[0]))
     assert near < 0.8 * loss()
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_group_numbers_tell_nothing_that_is_not_published(seed: int) -> None:
+    table = people(400)
+    made = release_m_invariant(table, quasi=["age"], sensitive="s", person_key="id", m=3, seed=seed)
+    told = {group: 0 for group in made.counterfeits["group"].to_list()} | dict(made.counterfeits.iter_rows())
+    rows: dict[int, list[tuple[str, str]]] = {}
+    for age, value, group in made.release.iter_rows():
+        rows.setdefault(group, []).append((str(age), value))
+    by_number = [
+        (rows[group][0][0], "\x1f".join(sorted(value for _, value in rows[group])), str(told[group]))
+        for group in sorted(rows)
+    ]
+    assert sorted(rows) == list(range(len(rows)))
+    assert by_number == sorted(by_number)
+    assert is_published_order(made.release)
 
 
 def test_what_cannot_be_is_named() -> None:
