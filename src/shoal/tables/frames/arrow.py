@@ -9,10 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
-from shoal.tables.frames.categories import has_inner_dictionary, used_categories
-from shoal.tables.frames.same import taken_over_arrow
-
-_PANDAS_NOTES = b"pandas"  # says which columns a pandas reader must find
+from shoal.tables.frames.same import plain_arrow, taken_over_arrow
 
 
 def arrow_to_polars(table: Any) -> pl.DataFrame:
@@ -32,35 +29,30 @@ def arrow_to_polars(table: Any) -> pl.DataFrame:
 
 
 def polars_to_arrow(frame: pl.DataFrame, original: Any, rows: NDArray[np.int64] | None) -> Any:
-    """`frame` as a pyarrow table; columns of `original` are taken over where no value changed."""
+    """`frame` as a pyarrow table; columns of `original` are taken over where no value changed.
+
+    The notes of its schema are not: those of pandas and R may name rows and columns, and no check has seen any of them.
+    """
     import pyarrow as pa
 
     kept = original if rows is None else original.take(pa.array(rows))
     if kept.num_rows != frame.height:
         raise ValueError("the frame to restore has another number of rows than the input")
-    restored = [_restored(series, kept) for series in frame]
-    all_kept = rows is None and frame.columns == list(kept.column_names)
-    all_kept = all_kept and all(unchanged for *_, unchanged in restored)
-    notes = original.schema.metadata or {}
-    kept_notes = notes if all_kept else {key: value for key, value in notes.items() if key != _PANDAS_NOTES}
-    schema = pa.schema([field for field, *_ in restored], metadata=kept_notes or None)
-    return pa.table([column for _, column, _ in restored], schema=schema)
+    columns = {series.name: _restored(series, kept) for series in frame}
+    schema = pa.schema([pa.field(name, column.type) for name, column in columns.items()])
+    return pa.table(list(columns.values()), schema=schema)
 
 
-def _restored(series: pl.Series, kept: Any) -> tuple[Any, Any, bool]:
-    """The field and the column of a series, and whether they are those of the original."""
-    import pyarrow as pa
-
+def _restored(series: pl.Series, kept: Any) -> Any:
+    """The column of a series: that of the original, if it has the same values."""
     if series.name in kept.column_names and _is_unchanged(series, kept.column(series.name)):
-        return kept.schema.field(series.name), taken_over_arrow(series, kept.column(series.name)), True
-    array = used_categories(series).to_arrow(compat_level=pl.CompatLevel.oldest())
-    return pa.field(series.name, array.type), array, False
+        return taken_over_arrow(series, kept.column(series.name))
+    return plain_arrow(series)
 
 
 def _is_unchanged(series: pl.Series, column: Any) -> bool:
     before = _column_to_polars(column, series.name)
-    same = before is not None and before.dtype == series.dtype and before.equals(series, null_equal=True)
-    return same and not has_inner_dictionary(column.type)
+    return before is not None and before.dtype == series.dtype and before.equals(series, null_equal=True)
 
 
 def _column_to_polars(column: Any, name: str) -> pl.Series | None:

@@ -2,6 +2,7 @@
 
 A null is only a bit beside the value, so `when(...).then(None)` leaves the old value in memory, from where it gets into
 Arrow files and other libraries. The copy made here has nothing under its nulls, and the same bytes for equal columns.
+Lists and structures are taken apart, since each of their parts may hide something.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ def without_hidden_values(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_hidden(column: pl.Series) -> pl.Series:
+    if isinstance(column.dtype, pl.Struct):
+        column = _clean_structure(column)
+    elif isinstance(column.dtype, pl.Array):
+        column = _clean_lists(column.arr.to_list()).list.to_array(column.dtype.size)
+    elif isinstance(column.dtype, pl.List):
+        column = _clean_lists(column)
     is_bits = isinstance(column.dtype, pl.Boolean)  # the last byte of a column of bits has room for others
     if column.null_count() == 0 and not is_bits:
         return column
@@ -23,3 +30,24 @@ def _without_hidden(column: pl.Series) -> pl.Series:
     positions = pl.Series(np.where(present, np.cumsum(present, dtype=np.int64) - 1, -1))
     positions = pl.select(pl.when(positions >= 0).then(positions)).to_series()
     return column.drop_nulls().gather(positions).alias(column.name)
+
+
+def _clean_structure(column: pl.Series) -> pl.Series:
+    present = column.is_not_null()
+    parts = [pl.select(pl.when(present).then(part)).to_series().alias(part.name) for part in column.struct]
+    if not parts:
+        return column
+    whole = pl.DataFrame({part.name: _without_hidden(part) for part in parts}).to_struct(column.name)
+    return whole if present.all() else pl.select(pl.when(present).then(whole)).to_series().alias(column.name)
+
+
+def _clean_lists(column: pl.Series) -> pl.Series:
+    """The elements of all lists as one column, and the lists made anew from it."""
+    lengths = column.list.len().fill_null(0)
+    rows = pl.Series(np.repeat(np.arange(len(column), dtype=np.int64), lengths.to_numpy()))
+    elements = _without_hidden(column.filter(lengths > 0).explode())
+    lists = pl.DataFrame({"row": rows, "list": elements}).group_by("row", maintain_order=True).agg("list")["list"]
+    empty = pl.Series([[]], dtype=lists.dtype)
+    place = pl.Series(np.where(lengths > 0, np.cumsum(lengths > 0) - 1, len(lists)))
+    place = pl.select(pl.when(column.is_not_null()).then(place)).to_series()
+    return pl.concat([lists, empty]).gather(place).alias(column.name)

@@ -36,7 +36,8 @@ def pandas_to_polars(frame: pd.DataFrame) -> pl.DataFrame:
 def polars_to_pandas(frame: pl.DataFrame, original: pd.DataFrame, rows: NDArray[np.int64] | None) -> pd.DataFrame:
     """`frame` as pandas, with the columns of `original` where no value changed.
 
-    The index is a plain range: that of `original` may hold names or numbers of persons, and no check has seen it.
+    The index is a plain range: that of `original` may hold names or numbers of persons, and no check has seen it. Nor
+    has it seen the name of the columns (after a pivot, one of a person) and `attrs`.
     """
     import pandas as pd
 
@@ -50,9 +51,7 @@ def polars_to_pandas(frame: pl.DataFrame, original: pd.DataFrame, rows: NDArray[
             columns[name] = taken_over(series, kept[name])
         else:
             columns[name] = _column_to_pandas(series, kept[name] if name in kept.columns else None)
-    restored = pd.DataFrame(columns, index=pd.RangeIndex(frame.height), copy=False)
-    restored.columns.names = original.columns.names
-    return restored
+    return pd.DataFrame(columns, index=pd.RangeIndex(frame.height), copy=False)
 
 
 _CONVERT = "convert the column to text or to numbers, e.g. with astype(str)"

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.tables.frames.categories import used_dictionary
+from shoal.tables.frames.categories import has_inner_dictionary, used_categories, used_dictionary
+from shoal.tables.frames.hidden import without_hidden_values
 from shoal.tables.types import with_one_zero
 
 if TYPE_CHECKING:
@@ -53,9 +54,29 @@ def taken_over_arrow(series: pl.Series, column: Any) -> Any:
 
     if pa.types.is_dictionary(column.type):
         return pa.chunked_array([used_dictionary(column)])
+    if pa.types.is_nested(column.type):
+        return _nested_arrow(series, column.type)
     if pa.types.is_floating(column.type):
         return pa.chunked_array([with_one_zero(series).to_arrow().cast(column.type)])
     return pa.chunked_array([chunk.take(pa.array(np.arange(len(chunk)))) for chunk in column.chunks], column.type)
+
+
+def plain_arrow(series: pl.Series) -> Any:
+    """A series as a pyarrow column of the types that every reader knows."""
+    return used_categories(series).to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def _nested_arrow(series: pl.Series, wanted: Any) -> Any:
+    """Made anew, with what neither a missing whole covers nor a dictionary within lists; with its type where it can."""
+    import pyarrow as pa
+
+    made = plain_arrow(without_hidden_values(series.to_frame())[series.name])
+    if has_inner_dictionary(wanted):
+        return made
+    try:
+        return made.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return made
 
 
 def _objects(series: pl.Series, column: pd.Series[Any]) -> list[Any]:
