@@ -149,7 +149,7 @@ def test_neighbours_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_group_numbers_tell_nothing_that_is_not_published(seed: int) -> None:
     table = people(400)
     made = release_m_invariant(table, quasi=["age"], sensitive="s", person_key="id", m=3, seed=seed)
-    told = {group: 0 for group in made.counterfeits["group"].to_list()} | dict(made.counterfeits.iter_rows())
+    told = dict.fromkeys(made.counterfeits["group"].to_list(), 0) | dict(made.counterfeits.iter_rows())
     rows: dict[int, list[tuple[str, str]]] = {}
     for age, value, group in made.release.iter_rows():
         rows.setdefault(group, []).append((str(age), value))
