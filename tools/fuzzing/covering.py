@@ -129,6 +129,10 @@ class Reader:
             return repr(single(number))
         return str(number.normalize()) if number is not None else str(moment) if moment is not None else text
 
+    def spelling_of(self, text: str | None) -> str | None:
+        """The same where texts that are written differently are different values."""
+        return text if self.kind == "text" and not is_missing(text, self.missing) else self.value_of(text)
+
     def path_of(self, text: str | None) -> list[str]:
         """The labels from a value to the root of its hierarchy; none if the reader has not got them."""
         value = self.value_of(text)
@@ -212,8 +216,8 @@ class Reader:
     def _in_range(self, cell: str, text: str) -> bool:
         if not (cell.startswith("[") and cell.endswith("]") and ", " in cell):
             return False
-        if self.order is not None and _between(cell, text, self.order):
-            return True
+        if self.order is not None:  # whoever gives an order says what lies between
+            return _between(cell, text, self.order)
         low, _, high = cell[1:-1].rpartition(", ")
         numbers = [number_of(part) for part in (low, text, high)]
         if None not in numbers:

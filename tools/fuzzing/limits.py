@@ -40,10 +40,13 @@ def _level(reader: Reader, cell: Any, text: str | None) -> int:
 
 
 def _not_the_same(name: str, scheme: str, reader: Reader, pairs: list[tuple[Any, str | None]]) -> list[Finding]:
-    """In a scheme a value is released in one way, and with full-domain all values of a column at one level."""
+    """In a scheme a value is released in one way, and with full-domain all values of a column at one level.
+
+    In a column of texts `1` and `1.00` are two values.
+    """
     ways = defaultdict(set)
     for cell, text in pairs:
-        ways[reader.value_of(text)].add(shown(cell))
+        ways[reader.spelling_of(text)].add(shown(cell))
     findings = []
     if any(len(found) > 1 for found in ways.values()):
         findings.append(("not the same everywhere", f"a value of {name} is released in two ways under {scheme}"))

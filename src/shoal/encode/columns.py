@@ -191,8 +191,13 @@ def _in_order_and_tree(
         return ordered, positions, None
     leaves = _leaf_numbers(ordered, hierarchy, attribute.name)
     in_tree_order = np.argsort(leaves, kind="stable")
-    positions[: len(leaves)] = positions[in_tree_order]
+    positions[: len(leaves)] = _apart(positions[: len(leaves)])[in_tree_order]
     return ordered.gather(in_tree_order), positions, _ancestors_of(leaves[in_tree_order], hierarchy, absent > 0)
+
+
+def _apart(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Positions of values in order, even ones where floats do not tell all of them apart: the order is kept."""
+    return positions if (np.diff(positions) > 0).all() else _even_positions(positions.shape[0])
 
 
 def _categories(texts: pl.Series, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

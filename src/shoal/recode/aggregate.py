@@ -48,7 +48,7 @@ def aggregate_cells(
     else:
         # the highest code of a mixed box is that of a missing value, which is no number: nothing is done to such a box
         numbers = _within(_rounded(np.where(only_missing, 0.0, centre)), centre, book.numbers[low], book.numbers[high])
-        values = _as_values(book, numbers, only_missing)
+        values = _as_values(book, np.where(mixed, 0.0, numbers), only_missing)
         if book.scale is Scale.INTEGER:
             whole = _whole_centres(book, numbers, present, low, high, how)
             values = _with_whole(values, book.values.dtype, whole)

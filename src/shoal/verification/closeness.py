@@ -13,7 +13,9 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.likeness import BetaLikeness, DeltaDisclosure
 from shoal.models.t_closeness import TCloseness
 from shoal.tables.dates import parse_dates
+from shoal.tables.exact import exact_order
 from shoal.tables.scales import parse_numbers
+from shoal.tables.schema import Scale
 from shoal.verification.classes import Classes, ValueCounts
 from shoal.verification.evidence import Evidence
 from shoal.verification.result import TOLERANCE, ModelCheck, judge
@@ -133,8 +135,19 @@ def _order_keys(present: pl.Series, order: Sequence[str] | None) -> NDArray[np.f
         return np.array([place.get(text, np.nan) for text in present.cast(pl.String).to_list()], dtype=np.float64)
     if present.dtype.is_numeric() or present.dtype.is_temporal():
         return np.arange(len(present), dtype=np.float64)
-    numbers = parse_numbers(present.cast(pl.String)).positions
-    return numbers if not np.isnan(numbers).any() else parse_dates(present.cast(pl.String))[0]
+    texts = present.cast(pl.String)
+    numbers, scale = parse_numbers(texts).positions, Scale.DECIMAL
+    if np.isnan(numbers).any():
+        numbers, scale = parse_dates(texts)[0], Scale.DATE
+    return numbers if np.isnan(numbers).any() else _exact_places(texts, numbers, scale)
+
+
+def _exact_places(texts: pl.Series, numbers: Shares, scale: Scale) -> Shares:
+    """(texts,) the place of each in rising order, also of those that floats do not tell apart."""
+    order, _ = exact_order(texts, numbers, scale)
+    places = np.empty(len(texts), dtype=np.float64)
+    places[order] = np.arange(len(texts))
+    return places
 
 
 def _hierarchical_distance(name: str, counts: ValueCounts, evidence: Evidence) -> NDArray[np.float64]:

@@ -34,10 +34,12 @@ def _without_hidden(column: pl.Series) -> pl.Series:
 
 def _clean_structure(column: pl.Series) -> pl.Series:
     present = column.is_not_null()
-    parts = [pl.select(pl.when(present).then(part)).to_series().alias(part.name) for part in column.struct]
-    if not parts:
+    fields = column.struct.fields
+    if not fields:
         return column
-    whole = pl.DataFrame({part.name: _without_hidden(part) for part in parts}).to_struct(column.name)
+    parts = [pl.select(pl.when(present).then(column.struct.field(name))).to_series() for name in fields]
+    clean = pl.DataFrame({name: _without_hidden(part) for name, part in zip(fields, parts, strict=True)})
+    whole = clean.to_struct(column.name)
     return whole if present.all() else pl.select(pl.when(present).then(whole)).to_series().alias(column.name)
 
 
