@@ -8,6 +8,9 @@ list of boxes that were exceeded before; only prices right after a full sweep ov
 Those who search for groups need not wait for the last prices: early on, right after a full sweep, prices are told to
 them together with the boxes that bind (`PriceGuide`), which are many then.
 
+Where categories have no hierarchy, the ascent goes on with boxes in which the values of one of them are counted: they
+cost more, and take more steps.
+
 Effort counts steps: the raises shrink with the steps made, so the ascent ends well whatever a sweep takes. Boxes are
 looked at in parallel, but prices are cut in a fixed order.
 """
@@ -22,16 +25,17 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
 from shoal.encode.encoded_table import EncodedTable
-from shoal.lower_bound.kernels.price_classes import classes_at_levels
-from shoal.lower_bound.kernels.prices import Family, class_means, cut_listed, sweep
-from shoal.lower_bound.ladders import Rung, kept_rungs, lay_out, make_ladders, window_attribute
+from shoal.lower_bound.boxes import Boxes, CountedWindows, Sweeping, Windows
+from shoal.lower_bound.families import make_classes, make_counted
+from shoal.lower_bound.kernels.prices import Family
+from shoal.lower_bound.ladders import kept_rungs, make_ladders, window_attribute
 
 _LARGEST, _SMALLEST = 0.5, 0.005  # raises, as parts of the mean price at the start
-_SHORT = 6  # the first rounds are short and each ends with a full sweep, as the list is not good yet
+_SHORT = 6  # rounds
 _TOLD = 0.5  # of the ascent: from here on prices are good enough for a search; later fewer boxes are on the list
 _PIECES = 16
 WORK = 30_000_000  # rows times choices of rungs, at the most
-_PIECE_ENTRIES = 8_000_000  # rows of classes that are made at a time, about
+_A_SWEEP = 150  # how often a sweep that counts values may look at an entry, about
 _ROOM = 400_000  # boxes that one sweep can add to the list
 
 FloatArray = NDArray[np.float64]
@@ -66,6 +70,8 @@ class Ascent:
     between: int  # rounds from one full sweep to the next
     patience: int  # rounds that a box stays on the list without being cut
     steps: int
+    largest: float = _LARGEST  # the first raise
+    short: int = _SHORT  # so many rounds have few passes and end with a full sweep, as the list is not good yet
 
 
 def make_ascent(effort: float, k: int) -> Ascent:
@@ -75,6 +81,20 @@ def make_ascent(effort: float, k: int) -> Ascent:
     if effort >= 4:
         return Ascent(rounds, repeats=10, between=2, patience=20, steps=steps)
     return Ascent(rounds, repeats=10 if k <= 25 else 5, between=3, patience=9, steps=steps)
+
+
+def make_counting(effort: float) -> Ascent:
+    """The ascent that goes on where the values of categories are counted."""
+    rounds = max(12, min(48, round(24 * effort**0.2)))
+    return Ascent(
+        rounds,
+        repeats=10,
+        between=4,
+        patience=12,
+        steps=int(200_000_000 * effort),
+        largest=0.2,
+        short=2,
+    )
 
 
 @dataclass
@@ -109,13 +129,20 @@ def record_prices(
     """
     ladders = make_ladders(table, max(1, work // table.rows))
     ceilings = np.broadcast_to(np.asarray(ceiling, dtype=np.float64), (table.rows,))
-    family = make_family(table, k, context, ladders, window_attribute(table), ceilings)
-    found = _ascend(family, table, context, start, ceilings, make_ascent(effort, k), tell, only_tell)
+    classes = make_classes(table, k, context, ladders, window_attribute(table), ceilings)
+    windows = Windows(classes.family)
+    found = _ascend(windows, table, context, start, ceilings, make_ascent(effort, k), tell, only_tell)
+    counting = make_counting(effort)
+    affordable = _A_SWEEP * classes.family.entries.shape[0] <= counting.steps and np.isfinite(found).all()
+    counted = make_counted(table, ladders, classes) if affordable and not only_tell else None
+    if counted is not None:
+        boxes = CountedWindows(classes.family, counted)
+        found = _ascend(boxes, table, context, found, ceilings, counting, feasible=True)
     return RecordPrices(found, kept_rungs(table, ladders))
 
 
 def _ascend(
-    family: Family,
+    boxes: Boxes,
     table: EncodedTable,
     context: Context,
     start: FloatArray,
@@ -123,24 +150,30 @@ def _ascend(
     ascent: Ascent,
     tell: Tell | None = None,
     only_tell: bool = False,
+    feasible: bool = False,
 ) -> FloatArray:
-    """Raise and cut, round after round; the best prices that were seen right after a full sweep."""
+    """Raise and cut, round after round; the best prices that were seen right after a full sweep.
+
+    `feasible`: those at the start are known to hold, and not looked at before they are raised.
+    """
+    family = boxes.family
     state = _State(
         prices=np.minimum(start, ceiling),
         class_holds=np.full(family.cost.shape[0], -np.inf),
         holds=np.full(family.entries.shape[0], -np.inf, dtype=np.float32),
-        listed=np.empty((0, 3), dtype=np.int64),
+        listed=np.empty((0, boxes.columns), dtype=np.int64),
         last_cut=np.empty(0, dtype=np.int64),
         swept=np.minimum(start, ceiling),
     )
-    best = np.full(table.rows, -np.inf)
+    best = state.prices.copy() if feasible else np.full(table.rows, -np.inf)
     mean = float((start * table.weights).sum()) / table.records
     mean = mean if mean > 0.0 else 0.01 * float(table.attribute_weights.sum())
     done, number, raised = 0.0, 0, 0.0
     while True:
         ending = done >= 1.0 or context.stop.asked
-        if number <= _SHORT or number % ascent.between == 0 or ending:
-            if not _sweep_all(family, state, raised, number, 2 * ascent.steps, context):
+        due = number > 0 or not feasible
+        if due and (number <= ascent.short or number % ascent.between == 0 or ending):
+            if not _sweep_all(boxes, state, raised, number, 2 * ascent.steps, context):
                 return best
             if state.prices @ table.weights > best @ table.weights:
                 best = state.prices.copy()
@@ -151,120 +184,64 @@ def _ascend(
         if ending:
             return best
         number += 1
-        raised = mean * _LARGEST * (_SMALLEST / _LARGEST) ** done
-        _raise_and_cut(family, state, ascent, raised, number, ceiling)
+        raised = mean * ascent.largest * (_SMALLEST / ascent.largest) ** done
+        _raise_and_cut(boxes, state, ascent, raised, number, ceiling)
         done = max(number / ascent.rounds, state.steps / max(1, ascent.steps))
 
 
-def make_family(
-    table: EncodedTable,
-    k: int,
-    context: Context,
-    ladders: dict[int, list[Rung]],
-    window: int | None,
-    ceilings: FloatArray,
-) -> Family:
-    """The boxes of the table that hold k records and that prices up to the ceilings can exceed.
-
-    They are classes of rows, to be cut into windows. Built choice by choice, so that the others take no memory.
-    """
-    lines, choices = lay_out(table, ladders, context.random(92))
-    position = np.zeros(table.rows)
-    if window is not None:
-        position = table.attributes[window].positions[table.codes[window]]
-    order = np.argsort(position, kind="stable")
-    lowest = choices[0].copy()
-    scale = float(table.attributes[window].weight) if window is not None else 0.0
-    limited = bool(np.isfinite(ceilings).all())
-
-    def search(piece: NDArray[np.int64]) -> Family:
-        entries = np.empty(piece.shape[0] * table.rows, dtype=np.int32)
-        room = piece.shape[0] * min(table.rows, table.records // k)
-        ends, cost = np.empty(room, dtype=np.int64), np.empty(room)
-        found, filled = classes_at_levels(lines, piece, lowest, order, k, entries, ends, cost)
-        begin = np.concatenate([[0], ends[:found]]).astype(np.int64)
-        part = Family(k, entries[:filled].copy(), begin, cost[:found].copy(), position, scale, table.weights)
-        return _exceedable(part, ceilings) if limited else part
-
-    pieces = min(max(_PIECES, choices.shape[0] * table.rows // _PIECE_ENTRIES), choices.shape[0])
-    return _joined(context.map(search, np.array_split(choices, pieces)))
-
-
-def _exceedable(family: Family, ceilings: FloatArray) -> Family:
-    """Without the classes whose cost is no less than prices up to the ceilings can be on average."""
-    means = np.empty(family.cost.shape[0])
-    class_means(family, ceilings, means)
-    kept = means > family.cost
-    sizes = np.diff(family.begin)
-    return family._replace(
-        entries=family.entries[np.repeat(kept, sizes)],
-        begin=np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
-        cost=family.cost[kept],
-    )
-
-
-def _joined(parts: list[Family]) -> Family:
-    """All classes of some families of the same table."""
-    sizes = np.concatenate([np.diff(part.begin) for part in parts])
-    return parts[0]._replace(
-        entries=np.concatenate([part.entries for part in parts]),
-        begin=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        cost=np.concatenate([part.cost for part in parts]),
-    )
-
-
 def _raise_and_cut(
-    family: Family, state: _State, ascent: Ascent, raised: float, number: int, ceiling: FloatArray
+    boxes: Boxes, state: _State, ascent: Ascent, raised: float, number: int, ceiling: FloatArray
 ) -> None:
     """Some passes over the list, each after a raise of all prices."""
     holds = np.full(state.listed.shape[0], -np.inf)
     risen = 0.0
-    for repeat in range(2 if number <= _SHORT else ascent.repeats):
+    for repeat in range(2 if number <= ascent.short else ascent.repeats):
         state.prices += raised
         np.minimum(state.prices, ceiling, out=state.prices)
         risen += raised
-        state.steps += cut_listed(
-            family, state.prices, state.listed, risen, holds, state.last_cut, number, repeat % 2 == 1
-        )
+        backward = repeat % 2 == 1
+        state.steps += boxes.cut(state.prices, state.listed, holds, risen, state.last_cut, number, backward)
     kept = state.last_cut > number - ascent.patience
     state.listed, state.last_cut = state.listed[kept], state.last_cut[kept]
 
 
-def _sweep_all(family: Family, state: _State, margin: float, number: int, most: int, context: Context) -> bool:
+def _sweep_all(boxes: Boxes, state: _State, margin: float, number: int, most: int, context: Context) -> bool:
     """Make the prices hold in every box: find on all threads where they do not, then cut there, in order.
 
     Gives up, and says so, when it takes more steps than `most` in all.
     """
     state.risen += max(0.0, float((state.prices - state.swept).max()))
+    known = Sweeping(state.risen, margin, state.class_holds, state.holds)
+    family = boxes.family
     places = np.linspace(0, family.entries.shape[0], 4 * _PIECES + 1)
     ends = np.unique(np.append(np.searchsorted(family.begin, places), [0, family.cost.shape[0]]))
     ends = ends[ends <= family.cost.shape[0]]
     each = (most - state.steps) // 4
-    nothing = np.empty((0, 3), dtype=np.int64)
+    nothing = np.empty((0, boxes.columns), dtype=np.int64)
 
     def look(part: NDArray[np.int64]) -> int:
-        _, steps = sweep(
-            family, state.prices, state.risen, margin, part, False, each, state.class_holds, state.holds, nothing
-        )
-        return int(steps)
+        return boxes.sweep(state.prices, known, part, False, each, nothing)[1]
 
     looked = context.map(look, np.stack([ends[:-1], ends[1:]], axis=1))
     state.steps += sum(looked)
     if max(looked, default=0) > each or state.steps > most:
         return False
-    found = np.empty((_ROOM, 3), dtype=np.int64)
+    found = np.empty((_ROOM, boxes.columns), dtype=np.int64)
     everything = np.array([0, family.cost.shape[0]], dtype=np.int64)
     left = most - state.steps
-    cuts, steps = sweep(
-        family, state.prices, state.risen, margin, everything, True, left, state.class_holds, state.holds, found
-    )
+    cuts, steps = boxes.sweep(state.prices, known, everything, True, left, found)
     if steps > left:
         return False
     state.steps += steps
-    listed = np.concatenate([state.listed, found[:cuts]])
-    last_cut = np.concatenate([state.last_cut, np.full(cuts, number, dtype=np.int64)])
-    newest = np.argsort(-last_cut, kind="stable")
-    _, first = np.unique(listed[newest, 1] * (family.entries.shape[0] + 1) + listed[newest, 2], return_index=True)
-    state.listed, state.last_cut = listed[newest][first], last_cut[newest][first]
+    last_cut = np.full(cuts, number, dtype=np.int64)
+    _keep_newest(state, np.concatenate([state.listed, found[:cuts]]), np.concatenate([state.last_cut, last_cut]))
     state.swept = state.prices.copy()
     return True
+
+
+def _keep_newest(state: _State, listed: NDArray[np.int64], last_cut: NDArray[np.int64]) -> None:
+    """Every box once, in the order of entries, with the round of its last cut."""
+    order = np.lexsort((-last_cut, *listed.T[:0:-1]))
+    listed, last_cut = listed[order], last_cut[order]
+    first = np.append(True, (listed[1:, 1:] != listed[:-1, 1:]).any(axis=1))[: listed.shape[0]]
+    state.listed, state.last_cut = listed[first], last_cut[first]

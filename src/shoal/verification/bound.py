@@ -9,7 +9,7 @@ any choice of rungs gives boxes that hold all groups, a finer one proves more an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ from shoal.verification.kernels.bound import Ways, largest_excess
 TOLERANCE = 1e-9  # prices are sums of many roundings; the bound is lowered by this
 _MOST = 20_000_000_000  # rows to look at before it is given up
 _HALVINGS = 6
+_COUNTED = range(3, 63)  # so many values a category has, missing included, if they are counted
 
 FloatArray = NDArray[np.float64]
 IntegerArray = NDArray[np.int64]
@@ -65,6 +66,7 @@ class _Way:
 
     part: IntegerArray
     loss: FloatArray
+    step: float = 0.0  # what one more value costs, if values are left open and can be counted
 
 
 def check_prices(
@@ -159,12 +161,21 @@ def _all_ways(
 def _over_rows(ways: list[tuple[_Way, NDArray[np.int32]]], first: IntegerArray, rows: int) -> Ways:
     """Every way for each row, given the codes of its column in the rows; no window yet."""
     shape = (len(ways), rows)
+    counted = [(way.step, codes) for way, codes in ways if way.step > 0]
+    column = np.full(len(ways), -1, dtype=np.int64)
+    column[[place for place, (way, _) in enumerate(ways) if way.step > 0]] = np.arange(len(counted))
+    size = np.array([int(codes.max()) + 1 for _, codes in counted], dtype=np.int64)
     return Ways(
         node=np.array([way.part[codes] for way, codes in ways], dtype=np.int32).reshape(shape),
         loss=np.array([way.loss[codes] for way, codes in ways], dtype=np.float64).reshape(shape),
         first=first,
         position=np.zeros(rows),
         scale=0.0,
+        column=column,
+        value=np.array([codes for _, codes in counted], dtype=np.int32).reshape(len(counted), rows),
+        size=size,
+        step=np.array([step for step, _ in counted], dtype=np.float64),
+        most=int(size.max(initial=1)),
     )
 
 
@@ -179,7 +190,7 @@ def _kept(ladder: list[list[_Way]], upper: Sequence[int] | None) -> list[list[_W
     kept = sorted({one for one in upper if 0 <= one < len(ladder)} | {len(ladder) - 1})
     lowest = [0, *(one + 1 for one in kept[:-1])]
     return [
-        [_Way(way.part, ladder[low][0].loss) for way in ladder[high]] for low, high in zip(lowest, kept, strict=True)
+        [replace(way, loss=ladder[low][0].loss) for way in ladder[high]] for low, high in zip(lowest, kept, strict=True)
     ]
 
 
@@ -192,7 +203,11 @@ def _ladder(column: PricedColumn) -> list[list[_Way]]:
         return _number_ladder(domain, column.weight)
     count = len(domain.values) + 1  # the last is the missing value
     own, together = np.arange(count), np.zeros(count, dtype=np.int64)
-    return [[_Way(own, np.zeros(count))], [_Way(together, np.full(count, column.weight / (domain.size - 1)))]]
+    step = column.weight / (domain.size - 1)
+    return [
+        [_Way(own, np.zeros(count))],
+        [_Way(together, np.full(count, step), step if domain.size in _COUNTED else 0.0)],
+    ]
 
 
 def _number_ladder(domain: Domain, weight: float) -> list[list[_Way]]:

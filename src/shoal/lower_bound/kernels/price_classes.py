@@ -36,7 +36,7 @@ def _same_one_lower(lines: Any, step: Any, rows: Any) -> Any:
 
 @kernel
 def classes_at_levels(
-    lines: Any, choices: Any, lowest: Any, order: Any, k: Any, entries: Any, ends: Any, cost: Any
+    lines: Any, choices: Any, lowest: Any, order: Any, k: Any, entries: Any, ends: Any, cost: Any, chosen: Any
 ) -> Any:
     """List the classes of some choices of levels; returns how many there are and how many entries they have.
 
@@ -44,6 +44,7 @@ def classes_at_levels(
     IN  order    int64 (rows,) the rows by the position on the interval
     OUT entries  int32 (choices * rows,) rows of the classes, one class after the other, each in the given order
     OUT ends     int64 (choices * rows // k,) where the classes end; cost float64 (same,)
+    OUT chosen   int32 (same,) which choice they belong to
     """
     rows = lines.weights.shape[0]
     places = 4
@@ -82,6 +83,7 @@ def classes_at_levels(
                     filled += 1
                 ends[found] = filled
                 cost[found] = least
+                chosen[found] = choice
                 found += 1
             start = stop
     return found, filled

@@ -89,7 +89,7 @@ def add_row(family: Any, prices: Any, heap: Any, row: Any, count: Any, held: Any
 
 
 @kernel
-def _highest(family: Any, prices: Any, heap: Any, first: Any, last: Any) -> Any:
+def highest(family: Any, prices: Any, heap: Any, first: Any, last: Any) -> Any:
     """The k highest of a window, entries first to last; returns as `add_row`."""
     count, held, total = 0, 0, 0.0
     for entry in range(first, last + 1):
@@ -110,12 +110,12 @@ def class_means(family: Any, prices: Any, means: Any) -> None:
     """
     heap = Heap(np.empty(family.k + 2), np.empty(family.k + 2, dtype=np.int64), np.empty(family.k + 2, dtype=np.int64))
     for number in range(means.shape[0]):
-        _, held, total = _highest(family, prices, heap, family.begin[number], family.begin[number + 1] - 1)
+        _, held, total = highest(family, prices, heap, family.begin[number], family.begin[number + 1] - 1)
         means[number] = highest_mean(family, heap, held, total)
 
 
 @kernel
-def _project(family: Any, prices: Any, heap: Any, count: Any, held: Any, above: Any) -> None:
+def project(family: Any, prices: Any, heap: Any, count: Any, held: Any, above: Any) -> None:
     """Lower the k highest by as little as makes up for `above`, in the metric of records."""
     squares = 0.0
     for place in range(count):
@@ -130,11 +130,11 @@ def _project(family: Any, prices: Any, heap: Any, count: Any, held: Any, above: 
 @kernel
 def _cut(family: Any, prices: Any, heap: Any, first: Any, last: Any, cost: Any, most: Any, finish: Any) -> Any:
     """Project up to `most` times; with `finish` the window then holds. Returns how much it was above its cost."""
-    count, held, total = _highest(family, prices, heap, first, last)
+    count, held, total = highest(family, prices, heap, first, last)
     above = was = highest_mean(family, heap, held, total) - cost
     while above > _EXACT and most > 0:
-        _project(family, prices, heap, count, held, above)
-        count, held, total = _highest(family, prices, heap, first, last)
+        project(family, prices, heap, count, held, above)
+        count, held, total = highest(family, prices, heap, first, last)
         above = highest_mean(family, heap, held, total) - cost
         most -= 1
     if finish and above > _EXACT:  # the k highest fall by what is missing and no other stays above them
@@ -207,7 +207,7 @@ def _mend(
         if above > _EXACT:
             steps += last - first
             _cut(family, prices, heap, first, last, price, _PROJECTIONS, True)
-            count, held, total = _highest(family, prices, heap, first, last)
+            count, held, total = highest(family, prices, heap, first, last)
             least = 0.0
             if above > 1e-6 and cuts < found.shape[0]:
                 found[cuts, 0], found[cuts, 1], found[cuts, 2] = number, first, last
@@ -218,7 +218,7 @@ def _mend(
 
 
 @kernel
-def _list_places(family: Any, start: Any, stop: Any, places: Any) -> Any:
+def list_places(family: Any, start: Any, stop: Any, places: Any) -> Any:
     """The first entry of each distinct position of a class, and where the class ends; returns how many positions."""
     count = 0
     for entry in range(start, stop):
@@ -267,13 +267,13 @@ def sweep(
             continue
         start, stop, cost = family.begin[number], family.begin[number + 1], family.cost[number]
         steps += stop - start
-        _, held, total = _highest(family, prices, heap, start, stop - 1)
+        _, held, total = highest(family, prices, heap, start, stop - 1)
         ceiling = highest_mean(family, heap, held, total)
         if ceiling <= cost:
             class_holds[number] = risen + (cost - ceiling)
             continue
         class_least = np.inf
-        waiting[0, 0], waiting[0, 1] = 0, _list_places(family, start, stop, places)
+        waiting[0, 0], waiting[0, 1] = 0, list_places(family, start, stop, places)
         count = 1
         while count > 0:
             count -= 1

@@ -2,7 +2,8 @@
 
 A box is a way to generalize each attribute, one after the other, and at last a window of one number. Going down, the
 records become fewer and the cost does not fall: once the k highest prices of a class are worth no more than it costs
-already, none of its parts has to be looked at.
+already, none of its parts has to be looked at. Where a window is worth more than it costs, and a category without a
+hierarchy is open in it, its values are counted (`counted_values`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.compile import kernel
+from shoal.verification.kernels.counted_values import counted_windows
 
 Ways = namedtuple(
     "Ways",
@@ -22,6 +24,11 @@ Ways = namedtuple(
         "first",  # int64 (attributes + 1,) the first way of each attribute
         "position",  # float64 (rows,) of the number, rising; all 0 if there is none
         "scale",  # float: what the width 1 of the number costs
+        "column",  # int64 (ways,) the category whose values can be counted where this way leaves them open, else -1
+        "value",  # int32 (categories, rows) of those
+        "size",  # int64 (categories,) how many values they have
+        "step",  # float64 (categories,) what one more value costs
+        "most",  # int: the most values of any of them, at least 1
     ],
 )
 
@@ -116,6 +123,14 @@ def _agree(node: Any, rows: Any) -> Any:
 
 
 @kernel
+def _counts(ways: Any, used: Any) -> Any:
+    for way in used:
+        if ways.column[way] >= 0:
+            return True
+    return False
+
+
+@kernel
 def largest_excess(ways: Any, prices: Any, weights: Any, k: Any, most: Any) -> Any:
     """How much the k highest prices of a box are above its cost at most, and how many rows were looked at.
 
@@ -144,7 +159,11 @@ def largest_excess(ways: Any, prices: Any, weights: Any, k: Any, most: Any) -> A
             ceiling = _mean_of_highest(prices, weights, here, highest)
             if ceiling > cost[depth]:
                 looked += 2 * here.shape[0]
-                worst = max(worst, _windows(ways, prices, weights, here, cost[depth], ceiling, highest))
+                excess = _windows(ways, prices, weights, here, cost[depth], ceiling, highest)
+                if excess > 0.0 and _counts(ways, way[:depths]):
+                    excess, more = counted_windows(ways, prices, weights, here, way[:depths], cost[depth], k)
+                    looked += more
+                worst = max(worst, excess)
             depth -= 1
             continue
         if part[depth] == count[depth]:
