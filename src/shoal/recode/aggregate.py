@@ -34,30 +34,30 @@ def aggregate_cells(
     IN  low, high     (boxes,) the lowest and the highest code of every box
     IN  weights       (records,) for how many each of them stands; None: one each
     """
-    box_count = low.shape[0]
-    pairs = _counted_pairs(codes, boxes, book.size, weights)
-    absent = pairs.codes == book.missing_code
-    present = _Pairs(pairs.codes[~absent], pairs.boxes[~absent], pairs.counts[~absent])
-    counts = np.bincount(present.boxes, weights=present.counts, minlength=box_count).astype(np.int64)
-    centre = _centres(book.numbers[present.codes], present, counts, how)
-    has_missing = np.bincount(pairs.boxes[absent], minlength=box_count) > 0
-    mixed = has_missing & (counts > 0)
-    only_missing = counts == 0
-    if book.scale is Scale.DATE:
-        values = _as_dates(book, centre, only_missing)
-    else:
-        # the highest code of a mixed box is that of a missing value, which is no number: nothing is done to such a box
-        numbers = _within(_rounded(np.where(only_missing, 0.0, centre)), centre, book.numbers[low], book.numbers[high])
-        values = _as_values(book, np.where(mixed, 0.0, numbers), only_missing)
-        if book.scale is Scale.INTEGER:
-            whole = _whole_centres(book, numbers, present, low, high, how)
-            values = _with_whole(values, book.values.dtype, whole)
+    grouped = _Grouped.of(book, codes, boxes, low.shape[0], weights)
+    values = _released_centres(book, grouped, low, high, how)
     exact = (book.texts if values.dtype == pl.String else book.values).gather(low).cast(values.dtype)
     values = pl.select(pl.when(pl.Series(low == high)).then(exact).otherwise(values)).to_series()
-    if mixed.any():
+    if grouped.mixed.any():
         text = values.cast(pl.String)
-        values = pl.select(pl.when(pl.Series(mixed)).then(pl.lit(SUPPRESSED)).otherwise(text)).to_series()
-    return Cells(values, np.arange(box_count, dtype=np.int32), False)
+        values = pl.select(pl.when(pl.Series(grouped.mixed)).then(pl.lit(SUPPRESSED)).otherwise(text)).to_series()
+    return Cells(values, np.arange(low.shape[0], dtype=np.int32), False)
+
+
+def _released_centres(
+    book: ColumnCodebook, grouped: _Grouped, low: NDArray[np.int32], high: NDArray[np.int32], how: str
+) -> pl.Series:
+    """(boxes,) the centre of each box in the form of the column; none where all values are missing."""
+    centre = _centres(book.numbers[grouped.present.codes], grouped.present, grouped.counts, how)
+    only_missing = grouped.counts == 0
+    if book.scale is Scale.DATE:
+        return _as_dates(book, centre, only_missing)
+    # the highest code of a mixed box is that of a missing value, which is no number: nothing is done to such a box
+    numbers = _within(_rounded(np.where(only_missing, 0.0, centre)), centre, book.numbers[low], book.numbers[high])
+    values = _as_values(book, np.where(grouped.mixed, 0.0, numbers), only_missing)
+    if book.scale is not Scale.INTEGER:
+        return values
+    return _with_whole(values, book.values.dtype, _whole_centres(book, numbers, grouped.present, low, high, how))
 
 
 class _Pairs(NamedTuple):
@@ -66,6 +66,30 @@ class _Pairs(NamedTuple):
     codes: NDArray[np.int32]
     boxes: NDArray[np.int32]
     counts: NDArray[np.int64]  # how many records each stands for
+
+
+class _Grouped(NamedTuple):
+    """What is in each box."""
+
+    present: _Pairs  # without missing values
+    counts: NDArray[np.int64]  # (boxes,) records with a value
+    mixed: NDArray[np.bool_]  # (boxes,) some records have a value and some have none
+
+    @classmethod
+    def of(
+        cls,
+        book: ColumnCodebook,
+        codes: NDArray[np.int32],
+        boxes: NDArray[np.int32],
+        box_count: int,
+        weights: NDArray[np.int64] | None,
+    ) -> _Grouped:
+        pairs = _counted_pairs(codes, boxes, book.size, weights)
+        absent = pairs.codes == book.missing_code
+        present = _Pairs(pairs.codes[~absent], pairs.boxes[~absent], pairs.counts[~absent])
+        counts = np.bincount(present.boxes, weights=present.counts, minlength=box_count).astype(np.int64)
+        has_missing = np.bincount(pairs.boxes[absent], minlength=box_count) > 0
+        return cls(present, counts, has_missing & (counts > 0))
 
 
 def _counted_pairs(
@@ -139,20 +163,20 @@ def _whole_centres(
     if not large.any():
         return {}
     integer_of = _Integers(book)
-    outside = [
-        box
-        for box in np.flatnonzero(large).tolist()
-        if not integer_of[int(low[box])] <= numbers[box].item() <= integer_of[int(high[box])]
-    ]
+    ends = {box: (integer_of[int(low[box])], integer_of[int(high[box])]) for box in np.flatnonzero(large).tolist()}
+    outside = [box for box, (least, most) in ends.items() if not least <= numbers[box].item() <= most]
     if how == "midpoint":
-        return {box: (integer_of[int(low[box])] + integer_of[int(high[box])]) // 2 for box in outside}
-    wanted = np.zeros(low.shape[0], dtype=np.bool_)
+        return {box: sum(ends[box]) // 2 for box in outside}
+    return _whole_means(outside, pairs, low.shape[0], integer_of)
+
+
+def _whole_means(outside: list[int], pairs: _Pairs, box_count: int, integer_of: _Integers) -> dict[int, int]:
+    wanted = np.zeros(box_count, dtype=np.bool_)
     wanted[outside] = True
-    taken = wanted[pairs.boxes]
+    looked_at = wanted[pairs.boxes]
+    lines = (line[looked_at].tolist() for line in (pairs.boxes, pairs.codes, pairs.counts))
     totals, sizes = dict.fromkeys(outside, 0), dict.fromkeys(outside, 0)
-    for box, code, count in zip(
-        *(line[taken].tolist() for line in (pairs.boxes, pairs.codes, pairs.counts)), strict=True
-    ):
+    for box, code, count in zip(*lines, strict=True):
         totals[box] += integer_of[code] * count
         sizes[box] += count
     return {box: totals[box] // sizes[box] for box in outside}

@@ -67,23 +67,16 @@ def interval_cells(book: ColumnCodebook, low: NDArray[np.int32], high: NDArray[n
         return Cells(_rounded_texts(book, book.ends, first, last), cell_of_box, False)
     if (first == last).all():
         return Cells(book.values.gather(first), cell_of_box, True)
+    return Cells(_range_texts(book, first, last), cell_of_box, False)
+
+
+def _range_texts(book: ColumnCodebook, first: NDArray[np.int32], last: NDArray[np.int32]) -> pl.Series:
     texts = neat_texts(book.values, book.texts)
-    low_texts, high_texts = texts.gather(first), texts.gather(last)
+    low, high = texts.gather(first), texts.gather(last)
     # Equal numbers spelled differently (1.5 and 1.50) are one number: its shorter spelling is released. Floats would
     # not do: they take different numbers beyond 2^53 for one.
-    shorter = pl.select(
-        pl.when(low_texts.str.len_bytes() <= high_texts.str.len_bytes()).then(low_texts).otherwise(high_texts)
-    ).to_series()
-    same = pl.Series(book.ranks[first] == book.ranks[last])
-    mixed = pl.Series((last == book.missing_code) & (first != last))
-    text = pl.select(
-        pl.when(mixed)
-        .then(pl.lit(SUPPRESSED))
-        .when(same)
-        .then(shorter)
-        .otherwise(pl.format("[{}, {}]", low_texts, high_texts))
-    ).to_series()
-    return Cells(text, cell_of_box, False)
+    shorter = pl.select(pl.when(low.str.len_bytes() <= high.str.len_bytes()).then(low).otherwise(high)).to_series()
+    return _written(book, first, last, low, high, pl.Series(book.ranks[first] == book.ranks[last]), shorter)
 
 
 def _rounded_texts(
@@ -91,10 +84,22 @@ def _rounded_texts(
 ) -> pl.Series:
     """From where the unit of the lowest value begins to where that of the highest ends, for one value, too."""
     low, high = ends.low.gather(first), ends.high.gather(last)
+    return _written(book, first, last, low, high, low == high, low)
+
+
+def _written(
+    book: ColumnCodebook,
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    low: pl.Series,
+    high: pl.Series,
+    same: pl.Series,
+    single: pl.Series,
+) -> pl.Series:
+    """A range, `single` where it is one number, and nothing where missing and present values are mixed."""
     mixed = pl.Series((last == book.missing_code) & (first != last))
-    return pl.select(
-        pl.when(mixed).then(pl.lit(SUPPRESSED)).when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
-    ).to_series()
+    span = pl.format("[{}, {}]", low, high)
+    return pl.select(pl.when(mixed).then(pl.lit(SUPPRESSED)).when(same).then(single).otherwise(span)).to_series()
 
 
 def tree_cells(
@@ -127,20 +132,26 @@ def flat_cells(book: ColumnCodebook, codes: NDArray[np.int32], boxes: NDArray[np
     counts = np.bincount(box, minlength=box_count)
     if (counts <= 1).all():
         return Cells(book.values.gather(member), np.arange(box_count, dtype=np.int32), True)
+    elements = pl.DataFrame({"box": box, "element": _quoted(book).gather(member), "plain": book.texts.gather(member)})
+    return Cells(_set_texts(elements, book.size), np.arange(box_count, dtype=np.int32), False)
+
+
+def _quoted(book: ColumnCodebook) -> pl.Series:
+    """(codes,) each value as an element of a set."""
     texts = book.texts.fill_null(MISSING_IN_SET)
-    needs_quotes = texts.str.contains(r'[,{}"]')
-    quoted = pl.select(
-        pl.when(needs_quotes).then(pl.format('"{}"', texts.str.replace_all('"', '""', literal=True))).otherwise(texts)
-    ).to_series()
-    elements = pl.DataFrame({"box": box, "element": quoted.gather(member), "plain": book.texts.gather(member)})
+    in_quotes = pl.format('"{}"', texts.str.replace_all('"', '""', literal=True))
+    return pl.select(pl.when(texts.str.contains(r'[,{}"]')).then(in_quotes).otherwise(texts)).to_series()
+
+
+def _set_texts(elements: pl.DataFrame, size: int) -> pl.Series:
+    """(boxes,) what is released for the elements of each box; `size` is how many values there are."""
     sets = elements.group_by("box", maintain_order=True).agg(
         pl.col("element").str.join(", "), pl.col("plain").first(), pl.len().alias("size")
     )
-    text = sets.select(
+    return sets.select(
         pl.when(pl.col("size") == 1)
         .then(pl.col("plain"))
-        .when(pl.col("size") == book.size)
+        .when(pl.col("size") == size)
         .then(pl.lit(SUPPRESSED))
         .otherwise(pl.format("{{{}}}", pl.col("element")))
     ).to_series()
-    return Cells(text, np.arange(box_count, dtype=np.int32), False)

@@ -104,9 +104,7 @@ def read_release(
         return _read_column(domains[name], *coded[name], before, _ClassesOfRows(class_of_row, sizes, row, weights))
 
     columns = dict(zip(quasi, on_threads(read, quasi), strict=True))
-    hidden = np.ones(sizes.shape[0], dtype=np.bool_)
-    for column in columns.values():
-        hidden &= column.cells.suppressed[column.text_of_class]
+    hidden = np.all([column.cells.suppressed[column.text_of_class] for column in columns.values()], axis=0)
     records = (original.height, release.height) if weights is None else (int(weights.sum()), int(weights.sum()))
     return ReadTable(columns, *records, class_of_row, sizes, row, hidden, aligned, weights)
 
@@ -219,22 +217,18 @@ def _read_column(
         loss, first, last = cells.loss[text], cells.first[text], cells.last[text]
         return ReadColumn(domain, cells, codes, text, loss, first, last, None, 0, 0, weights)
     values = domain.encode(original)
-    pair_text, pair_value = _distinct_pairs(codes, values, domain.missing_code + 1)
-    observed = Observed(*_extremes(pair_text, pair_value, len(texts)))
+    pairs = _distinct_pairs(codes, values, domain.missing_code + 1)
+    observed = Observed(*_extremes(*pairs, len(texts)))
     cells = read_cells(domain, texts, observed)
-    loss, first, last = cells.loss[text].copy(), cells.first[text].copy(), cells.last[text].copy()
     means = _means(domain, cells, observed)
     aggregated = means[text]
+    loss, first, last = cells.loss[text].copy(), cells.first[text].copy(), cells.last[text].copy()
     if aggregated.any():
         lowest, highest = _extremes(class_of_row, values, sizes.shape[0])
-        present = np.append(domain.positions, np.nan)
-        with np.errstate(over="ignore"):  # a width beyond all floats is the whole span
-            width = present[highest] - present[lowest]
-        width = np.where(np.isnan(width), np.where(lowest == highest, 0.0, domain.span), width)
-        loss[aggregated] = np.minimum(1.0, width / domain.span if domain.span > 0 else 0.0 * width)[aggregated]
+        loss[aggregated] = _range_loss(domain, lowest[aggregated], highest[aggregated])
         first[aggregated], last[aggregated] = lowest[aggregated], highest[aggregated]
     wrong = 0
-    if not (cells.covers(domain, pair_text, pair_value) | means[pair_text]).all():
+    if not (cells.covers(domain, *pairs) | means[pairs[0]]).all():
         astray = ~(cells.covers(domain, codes, values) | means[codes])
         wrong = _weight_of(astray, weights)
         held = None if weights is None else weights[astray]
@@ -242,6 +236,17 @@ def _read_column(
         loss = (loss * (sizes - bad) + bad) / sizes
     means_shown = int(sizes[aggregated].sum())
     return ReadColumn(domain, cells, codes, text, loss, first, last, values, wrong, means_shown, weights)
+
+
+def _range_loss(domain: Domain, lowest: CodeArray, highest: CodeArray) -> FloatArray:
+    """(classes,) what the range of the original values of each class loses; all of it where some are missing."""
+    if domain.span <= 0:
+        return np.zeros(lowest.shape[0])
+    present = np.append(domain.positions, np.nan)
+    with np.errstate(over="ignore"):  # a width beyond all floats is the whole span
+        width = present[highest] - present[lowest]
+    width = np.where(np.isnan(width), np.where(lowest == highest, 0.0, domain.span), width)
+    return np.minimum(1.0, width / domain.span)
 
 
 def _means(domain: Domain, cells: Cells, observed: Observed) -> BoolArray:
