@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from shoal.encode.codebook import Codebook
 from shoal.encode.collapse import collapse_rows
-from shoal.encode.encode import EncodeOptions, encode_columns
-from shoal.encode.encoded_table import EncodedColumn, EncodedTable, IntegerArray
+from shoal.encode.encode import EncodedColumns, EncodeOptions, encode_columns
+from shoal.encode.encoded_table import EncodedAttribute, EncodedColumn, EncodedTable, IntegerArray
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.tables.distinct import CodedColumn
 from shoal.tables.schema import Attribute, Role
@@ -97,31 +97,48 @@ def encode_counted(
 
     Every problem of every column is raised together.
     """
-    wanted = [_only_looked_at(item, options) for item in attributes if item.name in counted.values]
-    dictionaries = {
-        name: CodedColumn(values, np.arange(len(values), dtype=np.int32)) for name, values in counted.values.items()
-    }
-    found = encode_columns(dictionaries, wanted, hierarchies, options)
+    found = _encode_dictionaries(counted, attributes, hierarchies, options)
     quasi = [KeyPart(one.name, codes, one.size) for one, codes in zip(found.attributes, found.codes, strict=True)]
     others = [KeyPart(name, found.columns[name].codes, found.columns[name].size) for name in options.model_columns]
     parts = (*quasi, *others)
     codes = [part.code_of_value[counted.of(part.name)] for part in parts]
     key_codes, key_counts, _ = collapse_rows(codes, [part.size for part in parts], counted.counts)
-    begins = np.ones(key_counts.shape[0], dtype=np.bool_)
-    begins[1:] = (key_codes[: len(quasi), 1:] != key_codes[: len(quasi), :-1]).any(axis=0)
-    starts = np.flatnonzero(begins)
-    table = EncodedTable(
-        found.attributes,
-        np.ascontiguousarray(key_codes[: len(quasi), starts]),
-        np.add.reduceat(key_counts, starts),
-    )
+    table, key_row = _rows_of_keys(found.attributes, key_codes[: len(quasi)], key_counts)
     missing = {
         one.name: int(counted.value_counts(one.name)[codes == one.missing_code].sum())
         for one, codes in zip(found.attributes, found.codes, strict=True)
     }
-    key_row = (np.cumsum(begins) - 1).astype(np.int32)
     book = Codebook(found.books, missing)
     return CountedTable(table, book, parts, key_codes, key_counts, key_row, found.columns)
+
+
+def _encode_dictionaries(
+    counted: CountedRows,
+    attributes: Sequence[Attribute],
+    hierarchies: Mapping[str, Hierarchy],
+    options: EncodeOptions,
+) -> EncodedColumns:
+    """The distinct values of every column, as if they were its records."""
+    wanted = [_only_looked_at(item, options) for item in attributes if item.name in counted.values]
+    dictionaries = {
+        name: CodedColumn(values, np.arange(len(values), dtype=np.int32)) for name, values in counted.values.items()
+    }
+    return encode_columns(dictionaries, wanted, hierarchies, options)
+
+
+def _rows_of_keys(
+    attributes: tuple[EncodedAttribute, ...], codes: IntegerArray, counts: NDArray[np.int64]
+) -> tuple[EncodedTable, IntegerArray]:
+    """The table of the quasi-identifiers, and the row of each key; keys with equal codes follow each other.
+
+    IN  codes   (quasi-identifiers, keys)
+    IN  counts  (keys,) records
+    """
+    begins = np.ones(counts.shape[0], dtype=np.bool_)
+    begins[1:] = (codes[:, 1:] != codes[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(begins)
+    table = EncodedTable(attributes, np.ascontiguousarray(codes[:, starts]), np.add.reduceat(counts, starts))
+    return table, (np.cumsum(begins) - 1).astype(np.int32)
 
 
 def _only_looked_at(attribute: Attribute, options: EncodeOptions) -> Attribute:

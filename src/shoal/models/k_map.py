@@ -67,27 +67,21 @@ class KMap(Model):
 
         if table.population is None:
             raise InputError(Problem("missing-population", "k-map needs a population table"))
-        kinds = np.array([int(attribute.kind) for attribute in table.attributes], dtype=np.int32)
-        low, high = _released_ranges(table, groups, count)
-        starts, members = _members(groups, count)
-        found = np.zeros(count, dtype=np.int64)
-        sizes = np.array([attribute.size for attribute in table.attributes], dtype=np.int64)
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        flat = int(Kind.FLAT)
         owners = np.arange(table.population.shape[1], dtype=np.int32)
         if self.person is not None and table.population_owners is not None:
             owners = table.population_owners
+        starts, members = _members(groups, count)
+        found = np.zeros(count, dtype=np.int64)
         count_fitting(
             table.population,
             owners,
             table.record_codes,
             starts,
             members,
-            low,
-            high,
-            kinds,
-            flat,
-            offsets,
+            *_released_ranges(table, groups, count),
+            np.array([int(attribute.kind) for attribute in table.attributes], dtype=np.int32),
+            int(Kind.FLAT),
+            np.cumsum([0, *(attribute.size for attribute in table.attributes)], dtype=np.int64),
             min(self.k, owners.shape[0] + 1),  # more than all are never found, and a kernel takes no larger number
             found,
         )

@@ -62,6 +62,31 @@ def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
     columns, place_of_rule, place_of_counted = _looked_at(rules, table)
     starts = np.concatenate([[0], np.cumsum([column.size for column in columns])]).astype(np.int64)
     shares = [_shares(column) for column in columns]
+    bounds, nodes, levels = _bounds_and_nodes(rules, columns, shares, place_of_rule)
+    kinds = [_KERNEL_KINDS[rule.kind] for rule in rules]
+    codes = np.stack([column.codes for column in columns]) if columns else np.zeros((0, table.records))
+    return Safety(
+        rules=np.array([kinds, place_of_rule, levels], dtype=np.int64).T.copy(),
+        numbers=_numbers(rules, starts, place_of_counted),
+        bounds=bounds,
+        nodes=nodes,
+        starts=starts,
+        shares=np.concatenate([*shares, np.zeros(len(columns))]),
+        codes=np.ascontiguousarray(codes, dtype=np.int32),
+        complete=True,
+    )
+
+
+def _bounds_and_nodes(
+    rules: Sequence[HistogramRule],
+    columns: Sequence[EncodedColumn],
+    shares: Sequence[NDArray[np.float64]],
+    place_of_rule: Sequence[int],
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
+    """What each rule asks of every value of its column, and the nodes that it joins them to.
+
+    OUT  (2, rules, values) smallest and largest shares; (rules, levels, values) nodes; (rules,) levels of them
+    """
     widest = max([1, *(column.size for column in columns if not _counted_only(column, rules))])
     depth = max([1, *(column.ancestors.shape[0] for column in columns if column.ancestors is not None)])
     bounds = np.zeros((2, len(rules), widest))
@@ -78,18 +103,7 @@ def bind_rules(rules: Sequence[HistogramRule], table: EncodedTable) -> Safety:
             nodes[number, : levels[number], : column.size] = below_root
         if rule.kind is RuleKind.CATEGORIES:
             nodes[number, 0, : column.size] = _grouped(column).categories
-    kinds = [_KERNEL_KINDS[rule.kind] for rule in rules]
-    codes = np.stack([column.codes for column in columns]) if columns else np.zeros((0, table.records))
-    return Safety(
-        rules=np.array([kinds, place_of_rule, levels], dtype=np.int64).T.copy(),
-        numbers=_numbers(rules, starts, place_of_counted),
-        bounds=bounds,
-        nodes=nodes,
-        starts=starts,
-        shares=np.concatenate([*shares, np.zeros(len(columns))]),
-        codes=np.ascontiguousarray(codes, dtype=np.int32),
-        complete=True,
-    )
+    return bounds, nodes, levels
 
 
 def _numbers(

@@ -8,7 +8,7 @@ key in the order of the input) belongs to the first deal whose end lies behind p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,21 +51,17 @@ def deals_of_records(found: Clustering, counted: CountedTable) -> Deals:
     """From a group per record, in canonical order."""
     assert found.boxes is None  # algorithms that take rows leave the released values to us
     key = np.repeat(np.arange(counted.key_counts.shape[0], dtype=np.int32), counted.key_counts)
+    told = [key, found.groups, found.suppressed, *(() if found.attribute_groups is None else found.attribute_groups)]
     begins = np.ones(key.shape[0], dtype=np.bool_)
-    begins[1:] = key[1:] != key[:-1]
-    begins[1:] |= found.groups[1:] != found.groups[:-1]
-    if found.suppressed is not None:
-        begins[1:] |= found.suppressed[1:] != found.suppressed[:-1]
-    if found.attribute_groups is not None:
-        begins[1:] |= (found.attribute_groups[:, 1:] != found.attribute_groups[:, :-1]).any(axis=0)
+    begins[1:] = np.any([line[1:] != line[:-1] for line in told if line is not None], axis=0)
     starts = np.flatnonzero(begins)
     weight = np.diff(starts, append=key.shape[0])
-    clustering = Clustering(
-        found.groups[starts],
+    clustering = replace(
+        found,
+        groups=found.groups[starts],
         suppressed=None if found.suppressed is None else found.suppressed[starts],
-        lower_bound=found.lower_bound,
+        proof=None,
         attribute_groups=None if found.attribute_groups is None else found.attribute_groups[:, starts],
-        details=found.details,
     )
     return Deals(key[starts], weight.astype(np.int64), clustering)
 

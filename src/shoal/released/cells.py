@@ -7,7 +7,7 @@ that nobody can read counts as a full loss and is reported. Everything is per di
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -235,15 +235,18 @@ def _read_sets(reader: _Reader) -> None:
         if elements is None:
             continue
         if domain.kind is DomainKind.TREE and domain.hierarchy is not None:
-            index = LabelIndex.of(domain)
-            union = index.union([element for element in elements if element != MISSING_IN_SET])
-            if union is not None:
-                codes = np.append(union.codes, domain.missing_code) if MISSING_IN_SET in elements else union.codes
-                reader.set_members(text, codes.astype(np.int32), union.leaves)
+            _read_set_of_labels(reader, text, elements)
             continue
-        codes_found = [domain.missing_code if word == MISSING_IN_SET else known.get(word, -1) for word in elements]
-        if codes_found and -1 not in codes_found:
-            reader.set_members(text, np.unique(np.array(codes_found, dtype=np.int32)), len(set(codes_found)))
+        codes = [domain.missing_code if word == MISSING_IN_SET else known.get(word, -1) for word in elements]
+        if codes and -1 not in codes:
+            reader.set_members(text, np.unique(np.array(codes, dtype=np.int32)), len(set(codes)))
+
+
+def _read_set_of_labels(reader: _Reader, text: int, elements: Sequence[str]) -> None:
+    union = LabelIndex.of(reader.domain).union([element for element in elements if element != MISSING_IN_SET])
+    if union is not None:
+        missing = [reader.domain.missing_code] if MISSING_IN_SET in elements else []
+        reader.set_members(text, np.append(union.codes, missing).astype(np.int32), union.leaves)
 
 
 def _read_masks(reader: _Reader) -> None:
@@ -263,18 +266,9 @@ def _read_masks(reader: _Reader) -> None:
 
 def _finish(reader: _Reader) -> Cells:
     domain = reader.domain
-    unreadable = reader.open
-    everything = reader.suppressed | unreadable
-    bounds = _bounds(domain)
-    low = np.where(everything, bounds[0], reader.low)
-    high = np.where(everything, bounds[1], reader.high)
-    outside = (low > bounds[1]) | (high < bounds[0])
-    low = np.where(outside, low, np.maximum(low, bounds[0]))
-    high = np.where(outside, high, np.minimum(high, bounds[1]))
-    first = np.searchsorted(domain.positions, low, side="left").astype(np.int32)
-    last = (np.searchsorted(domain.positions, high, side="right") - 1).astype(np.int32)
-    none = np.isnan(low) | np.isnan(high)
-    first[none], last[none] = 1, 0
+    everything = reader.suppressed | reader.open
+    low, high = _within_bounds(reader, everything)
+    first, last = _codes_between(domain, low, high)
     covers_missing = reader.covers_missing | everything
     leaves = _leaves(reader, low, high, covers_missing & ~reader.missing)
     loss = _loss(domain, low, high, leaves, reader)
@@ -284,8 +278,26 @@ def _finish(reader: _Reader) -> Cells:
         covers_missing |= leaves >= len(domain.hierarchy.leaves)
     return Cells(
         loss, low, high, first, last, leaves, _levels(reader, everything), covers_missing, reader.number,
-        reader.suppressed, unreadable, reader.members, (reader.low, reader.high),
+        reader.suppressed, reader.open, reader.members, (reader.low, reader.high),
     )  # fmt: skip
+
+
+def _within_bounds(reader: _Reader, everything: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The ends of each text, cut to the positions that there are; what lies outside of all stays as it is."""
+    bottom, top = _bounds(reader.domain)
+    low = np.where(everything, bottom, reader.low)
+    high = np.where(everything, top, reader.high)
+    outside = (low > top) | (high < bottom)
+    return np.where(outside, low, np.maximum(low, bottom)), np.where(outside, high, np.minimum(high, top))
+
+
+def _codes_between(domain: Domain, low: FloatArray, high: FloatArray) -> tuple[CodeArray, CodeArray]:
+    """The first and the last value code between the ends; 1 and 0 where there are no ends."""
+    first = np.searchsorted(domain.positions, low, side="left").astype(np.int32)
+    last = (np.searchsorted(domain.positions, high, side="right") - 1).astype(np.int32)
+    none = np.isnan(low) | np.isnan(high)
+    first[none], last[none] = 1, 0
+    return first, last
 
 
 def _bounds(domain: Domain) -> tuple[float, float]:
@@ -325,14 +337,10 @@ def _loss(domain: Domain, low: FloatArray, high: FloatArray, leaves: NDArray[np.
         with np.errstate(over="ignore"):  # a width beyond all floats is the whole span
             width = np.nan_to_num(high - low, nan=0.0, posinf=domain.span)
         loss = np.minimum(1.0, width / domain.span) if domain.span > 0 else np.zeros(len(low))
-        for text in reader.members:
-            if reader.covers_missing[text] and reader.sizes[text] > 1:
-                loss[text] = 1.0
+        loss[[text for text, size in reader.sizes.items() if reader.covers_missing[text] and size > 1]] = 1.0
         return loss
     if domain.kind is DomainKind.TREE and domain.hierarchy is not None:
         loss = np.where(leaves <= 1, 0.0, leaves / len(domain.hierarchy.leaves))
-        for text in reader.members:
-            if reader.covers_missing[text] and reader.members[text].shape[0] > 1:
-                loss[text] = 1.0
+        loss[[text for text, codes in reader.members.items() if reader.covers_missing[text] and len(codes) > 1]] = 1.0
         return np.minimum(1.0, loss)
     return np.minimum(1.0, (leaves - 1) / max(1, domain.size - 1))

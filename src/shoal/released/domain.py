@@ -170,8 +170,6 @@ def make_domain(
     present = texts.filter(pl.Series(~absent))
     positions = _positions(present, attribute, hierarchy)
     order = np.lexsort((present.rank("ordinal").to_numpy(), positions)) if len(present) else np.zeros(0, dtype=np.int64)
-    code_of_text = np.full(len(texts), len(present), dtype=np.int32)
-    code_of_text[np.flatnonzero(~absent)[order]] = np.arange(len(present), dtype=np.int32)
     return Domain(
         name=attribute.name,
         scale=attribute.scale,
@@ -182,18 +180,20 @@ def make_domain(
         hierarchy=hierarchy,
         missing_texts=frozenset(missing),
         order=attribute.order,
-        source=(column, code_of_text[codes]),
+        source=(column, _codes_in_order(absent, order)[codes]),
     )
+
+
+def _codes_in_order(absent: NDArray[np.bool_], order: NDArray[np.int64]) -> CodeArray:
+    """(texts,) the place of each present text in the order; the code behind all for missing ones."""
+    code_of_text = np.full(absent.shape[0], order.shape[0], dtype=np.int32)
+    code_of_text[np.flatnonzero(~absent)[order]] = np.arange(order.shape[0], dtype=np.int32)
+    return code_of_text
 
 
 def _positions(present: pl.Series, attribute: Attribute, hierarchy: Hierarchy | None) -> FloatArray:
     if attribute.scale.is_numeric:
-        numbers = parse_numbers(present, attribute.scale)
-        bad = int(np.isnan(numbers).sum())
-        if bad:
-            message = f"{bad} of {len(present)} distinct values cannot be read as {attribute.scale.value}"
-            raise InputError(Problem("not-a-number", message, attribute.name, "give it the scale 'category'"))
-        return numbers
+        return _numbers(present, attribute)
     if attribute.scale is Scale.ORDERED:
         known = {value: rank for rank, value in enumerate(attribute.order or ())}
         reason, what = "not-in-order", "the given order"
@@ -208,3 +208,12 @@ def _positions(present: pl.Series, attribute: Attribute, hierarchy: Hierarchy | 
         message = f"{unknown} of {len(present)} distinct values are not in {what}"
         raise InputError(Problem(reason, message, attribute.name, "add them"))
     return positions
+
+
+def _numbers(present: pl.Series, attribute: Attribute) -> FloatArray:
+    numbers = parse_numbers(present, attribute.scale)
+    bad = int(np.isnan(numbers).sum())
+    if bad:
+        message = f"{bad} of {len(present)} distinct values cannot be read as {attribute.scale.value}"
+        raise InputError(Problem("not-a-number", message, attribute.name, "give it the scale 'category'"))
+    return numbers

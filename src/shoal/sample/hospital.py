@@ -163,12 +163,9 @@ def _occupations(
     random: np.random.Generator, age: IntegerArray, sex: IntegerArray, education: IntegerArray
 ) -> IntegerArray:
     """By schooling and sex; children, pupils, many of the young and the old do not work."""
-    table = np.array([weights for group in people.OCCUPATIONS.values() for weights in group.values()])
-    by_sex = np.stack([table[:, 3], 1.0 - table[:, 3]])  # women, men
-    weights = (table[:, :3].T[:, None, :] * by_sex[None, :, :]).reshape(6, len(table))
     groups = list(people.EDUCATION_GROUPS)
     schooling = np.array([max(0, groups.index(g) - 1) for g, levels in people.EDUCATION_GROUPS.items() for _ in levels])
-    occupation = pick(random, weights, schooling[education] * 2 + sex)
+    occupation = pick(random, _occupation_weights(), schooling[education] * 2 + sex)
     chance = random.random(len(age))
     upper_secondary = people.EDUCATIONS.index("upper secondary")
     studying = (age < 27) & (education >= upper_secondary) & (chance < 0.45)
@@ -177,6 +174,14 @@ def _occupations(
     for who, name in ((studying, "student"), (retired, "retired"), (at_school, "pupil"), (age < 6, "young child")):
         occupation[who] = _OCCUPATIONS.index(name)
     return occupation
+
+
+def _occupation_weights() -> FloatArray:
+    """(3 * 2, occupations) weights for schooling and sex, the women first."""
+    table = np.array([weights for group in people.OCCUPATIONS.values() for weights in group.values()])
+    by_sex = np.stack([table[:, 3], 1.0 - table[:, 3]])  # women, men
+    weights: FloatArray = (table[:, :3].T[:, None, :] * by_sex[None, :, :]).reshape(6, len(table))
+    return weights
 
 
 def _admissions(random: np.random.Generator, diagnosis: IntegerArray) -> np.ndarray[Any, np.dtype[np.datetime64]]:

@@ -27,6 +27,7 @@ from shoal.tables.schema import Attribute, Role
 from shoal.verification.check import verify_release
 
 COLOURS = {"*": {"warm": ["red", "orange", "yellow"], "cold": ["blue", "green"], "none": ["white", "black"]}}
+LEAVES = [leaf for group in COLOURS["*"].values() for leaf in group]
 
 
 class ContractTable:
@@ -43,28 +44,35 @@ class ContractTable:
 def contract_tables() -> Iterator[ContractTable]:
     """Mixed kinds, many equal rows, constants, missing values, as few records as k allows, skewed numbers."""
     random = np.random.default_rng(20240229)
-    leaves = [leaf for group in COLOURS["*"].values() for leaf in group]
     for records, k in ((60, 2), (61, 7), (300, 10)):
-        yield ContractTable(
-            f"mixed {records}",
-            pl.DataFrame(
-                {
-                    "number": random.integers(0, 90, records),
-                    "colour": random.choice(leaves, records),
-                    "letter": random.choice(list("abcdefgh"), records, p=[0.5, 0.3, 0.1, 0.04, 0.03, 0.01, 0.01, 0.01]),
-                    "decimal": np.round(random.lognormal(3, 1, records), 2),
-                }
-            ),
-            k,
-        )
+        yield ContractTable(f"mixed {records}", _mixed(random, records), k)
     yield ContractTable("equal rows", pl.DataFrame({"number": [1] * 9 + [2] * 4, "letter": ["a"] * 9 + ["b"] * 4}), 3)
     yield ContractTable("constant", pl.DataFrame({"number": [5] * 12, "letter": ["x"] * 12}), 4)
     yield ContractTable("as few as k", pl.DataFrame({"number": list(range(5)), "letter": list("aabbc")}), 5)
     yield ContractTable("one less than 2 k", pl.DataFrame({"number": list(range(9))}), 5)
-    gaps = [None if place % 7 == 0 else place % 11 for place in range(50)]
-    letters = [None if place % 5 == 0 else "abc"[place % 3] for place in range(50)]
-    colours = [None if place % 6 == 0 else leaves[place % 7] for place in range(50)]
-    yield ContractTable("missing", pl.DataFrame({"number": gaps, "letter": letters, "colour": colours}), 4)
+    yield ContractTable("missing", _with_missing(50), 4)
+
+
+def _mixed(random: np.random.Generator, records: int) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "number": random.integers(0, 90, records),
+            "colour": random.choice(LEAVES, records),
+            "letter": random.choice(list("abcdefgh"), records, p=[0.5, 0.3, 0.1, 0.04, 0.03, 0.01, 0.01, 0.01]),
+            "decimal": np.round(random.lognormal(3, 1, records), 2),
+        }
+    )
+
+
+def _with_missing(records: int) -> pl.DataFrame:
+    places = range(records)
+    return pl.DataFrame(
+        {
+            "number": [None if place % 7 == 0 else place % 11 for place in places],
+            "letter": [None if place % 5 == 0 else "abc"[place % 3] for place in places],
+            "colour": [None if place % 6 == 0 else LEAVES[place % 7] for place in places],
+        }
+    )
 
 
 def check_algorithm(algorithm: Algorithm) -> None:

@@ -17,14 +17,8 @@ def random_table(
     random = np.random.default_rng(seed)
     made, codes = [], []
     for number in range(attributes):
-        size = int(random.integers(1, values + 1))
-        kind = (Kind.TREE, Kind.INTERVAL, Kind.FLAT)[number % 3]
-        ancestors = random_ancestors(random, size, 2 if kind is Kind.FLAT else int(random.integers(2, 5)))
-        counts = np.bincount(ancestors.ravel()) / size
-        weight = float(random.integers(0, 5)) / 4 if weights else 1.0
-        positions = np.arange(size) / max(1, size - 1)
-        made.append(EncodedAttribute(f"a{number}", kind, size, positions, ancestors, counts[ancestors], weight))
-        codes.append(random.integers(0, size, records))
+        made.append(_random_attribute(random, number, values, weights))
+        codes.append(random.integers(0, made[-1].size, records))
     rows, inverse, sizes = np.unique(np.vstack(codes), axis=1, return_inverse=True, return_counts=True)
     label = EncodedColumn("label", random.integers(0, labels, records).astype(np.int32), labels)
     return EncodedTable(
@@ -34,6 +28,16 @@ def random_table(
         inverse.reshape(-1).astype(np.int32),
         {"label": label},
     )
+
+
+def _random_attribute(random: np.random.Generator, number: int, values: int, weights: bool) -> EncodedAttribute:
+    size = int(random.integers(1, values + 1))
+    kind = (Kind.TREE, Kind.INTERVAL, Kind.FLAT)[number % 3]
+    ancestors = random_ancestors(random, size, 2 if kind is Kind.FLAT else int(random.integers(2, 5)))
+    counts = np.bincount(ancestors.ravel()) / size
+    weight = float(random.integers(0, 5)) / 4 if weights else 1.0
+    positions = np.arange(size) / max(1, size - 1)
+    return EncodedAttribute(f"a{number}", kind, size, positions, ancestors, counts[ancestors], weight)
 
 
 def random_ancestors(random: np.random.Generator, size: int, levels: int) -> NDArray[np.int32]:
