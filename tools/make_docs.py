@@ -9,8 +9,6 @@ reasons of errors from the source), and MkDocs makes the site with its search.
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import os
 import shutil
@@ -22,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from run_tutorial import executed  # a neighbour
+from reference_pages import command_line_page, errors_page, job_page, job_schema, python_page  # neighbours
+from run_tutorial import executed
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES, SOURCE = ROOT / "build" / "docs", ROOT / "src" / "shoal"
+PAGES = ROOT / "build" / "docs"
 NAVIGATION: list[tuple[str, list[str]]] = [
-    ("Start", ["index.md", "start.md", "tutorial.md"]),
+    ("Begin", ["index.md", "start.md", "tutorial.md"]),
     (
         "How to",
         ["howto/*.md", "several_releases.md", "cluster_analysis.md", "databases.md", "scale.md", "workbench.md"],
@@ -48,6 +47,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             tutorial = executed((PAGES / "tutorial.md").read_text(encoding="utf-8"), Path(folder))
         (PAGES / "tutorial.md").write_text(tutorial, encoding="utf-8")
+    (PAGES / "look.css").write_text(LOOK, encoding="utf-8")
     reference = PAGES / "reference"
     reference.mkdir(exist_ok=True)
     (reference / "python.md").write_text(python_page(), encoding="utf-8")
@@ -67,6 +67,18 @@ def main() -> int:
         print(f"written: {ROOT / 'site' / 'index.html'}")
     return code
 
+
+# The colours of the reports; headings that can be read; long lines of code go on below, so that all words are in sight.
+LOOK = """
+:root { --md-primary-fg-color: #17457c; --md-primary-fg-color--dark: #0d2c52; --md-accent-fg-color: #2563a8;
+  --md-typeset-a-color: #2563a8 }
+.md-typeset h1 { color: var(--md-default-fg-color); font-weight: 650; letter-spacing: -.01em }
+.md-typeset h2, .md-typeset h3 { font-weight: 620; letter-spacing: -.005em }
+.md-typeset pre > code { white-space: pre-wrap }
+.md-typeset table:not([class]) th { min-width: 4rem }
+.md-typeset table:not([class]) td:first-child code { white-space: nowrap }
+.md-typeset img { border-radius: 6px }
+"""
 
 # Search runs in a worker. A page that is opened from the disk may start none, so a hidden frame takes its place; the
 # theme would fetch a script for that from elsewhere.
@@ -127,8 +139,10 @@ def site_settings() -> dict[str, Any]:
                 "toc.follow",
                 "search.highlight",
             ],
-            "palette": [{"scheme": "default", "primary": "indigo"}],
+            "palette": [{"scheme": "default", "primary": "custom", "accent": "custom"}],
+            "icon": {"logo": "material/fish"},
         },
+        "extra_css": ["look.css"],
         "plugins": ["search", "offline"],
         "markdown_extensions": ["tables", "admonition", "toc", "pymdownx.superfences", "pymdownx.highlight"],
         "nav": list(navigation()),
@@ -147,119 +161,6 @@ def navigation() -> Iterator[dict[str, list[str]]]:
     rest = [page for page in rest if page not in named]
     if rest:
         yield {"More": rest}
-
-
-def python_page() -> str:
-    """Every public name with its signature and docstring."""
-    import shoal
-
-    lines = ["# Python", "", "Everything below is in `import shoal`.", ""]
-    for name in shoal._HOMES:
-        thing = getattr(shoal, name)
-        lines += [f"## shoal.{name}", "", "```python", f"{name}{_signature(thing)}", "```", "", *_docstring(thing), ""]
-        if inspect.isclass(thing):
-            for method, function in inspect.getmembers(thing, inspect.isfunction):
-                if not method.startswith("_") and function.__qualname__.startswith(thing.__name__ + "."):
-                    lines += [f"### {name}.{method}", "", "```python", f"{method}{_signature(function)}", "```", ""]
-                    lines += [*_docstring(function), ""]
-    return "\n".join(lines)
-
-
-def _signature(thing: Any) -> str:
-    try:
-        return str(inspect.signature(thing)).replace("'", "")
-    except (TypeError, ValueError):
-        return "(...)"
-
-
-def _docstring(thing: Any) -> list[str]:
-    return (inspect.getdoc(thing) or "").splitlines()
-
-
-def command_line_page() -> str:
-    """Every verb with its help, arguments and options, from the parser itself."""
-    import typer.main
-
-    from shoal.cli.main import put_together
-    from shoal.cli.man import verbs
-
-    command = typer.main.get_command(put_together([]))
-    lines = [
-        "# Command line",
-        "",
-        "Exit codes: 0 done, 1 our fault, 2 bad input or usage, 3 the requirement does not hold.",
-        "",
-    ]
-    for path, verb in verbs(command, "shoal"):
-        lines += [f"## {path}", "", verb.help or "", "", "| option | what it does |", "|---|---|"]
-        for parameter in verb.params:
-            names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
-            text = (getattr(parameter, "help", "") or "").replace("|", "\\|")
-            lines.append(f"| {names} | {text} |")
-        if verb.epilog:
-            lines += ["", "```sh", *verb.epilog.split("\n\n")[1:], "```"]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def job_schema() -> dict[str, Any]:
-    """The JSON Schema of job files, for editors that complete and check them."""
-    from shoal.job.job import Job
-
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Job.model_json_schema(by_alias=True)}
-
-
-def job_page() -> str:
-    schema = job_schema()
-    lines = [
-        "# Job file",
-        "",
-        "YAML or JSON; every setting is optional here and may be given on the command line instead. The JSON Schema",
-        "for editors is [job.schema.json](job.schema.json).",
-        "",
-        "| setting | type | default |",
-        "|---|---|---|",
-    ]
-    for name, entry in schema["properties"].items():
-        lines.append(f"| `{name}` | {_type(entry)} | {json.dumps(entry.get('default', ''))} |")
-    return "\n".join(lines) + "\n"
-
-
-def _type(entry: dict[str, Any]) -> str:
-    if "anyOf" in entry:
-        return " or ".join(dict.fromkeys(_type(part) for part in entry["anyOf"] if part.get("type") != "null"))
-    if "$ref" in entry:
-        return str(entry["$ref"]).rpartition("/")[2]
-    if "enum" in entry:
-        return ", ".join(map(str, entry["enum"]))
-    return str(entry.get("type", "any"))
-
-
-def errors_page() -> str:
-    """Every reason code that stands in the source, with a message that uses it."""
-    found: dict[str, tuple[str, str]] = {}
-    for file in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Problem" and node.args:
-                reason = node.args[0]
-                if isinstance(reason, ast.Constant) and isinstance(reason.value, str):
-                    text = _words(node.args[1]) if len(node.args) > 1 else ""
-                    if not found.get(reason.value, ("", ""))[0]:
-                        found[reason.value] = (text, str(file.relative_to(SOURCE)))
-    lines = ["# Reasons of errors", "", "Every problem has a stable reason code; `--json` gives it.", ""]
-    lines += ["| reason | message, for example | told by |", "|---|---|---|"]
-    lines += [f"| `{reason}` | {text} | `{place}` |" for reason, (text, place) in sorted(found.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _words(node: ast.expr) -> str:
-    """A message as it stands in the source, with its parts that change as ..."""
-    if isinstance(node, ast.Constant):
-        return str(node.value).replace("|", "\\|")
-    if isinstance(node, ast.JoinedStr):
-        parts = [str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values]
-        return "".join(parts).replace("|", "\\|")
-    return ""
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from shoal.api import compare as compare
     from shoal.api import evaluate as evaluate
     from shoal.api import inspect as inspect
+    from shoal.api import verify as verify
     from shoal.cluster_release.publish import publish_for_clustering as publish_for_clustering
     from shoal.cluster_release.publish import publish_versions as publish_versions
     from shoal.errors import InputError as InputError

@@ -64,6 +64,7 @@ def test_the_schema_accepts_what_a_job_is(make_docs: ModuleType) -> None:
     assert schema["additionalProperties"] is False
     assert schema["properties"]["class"]
     assert "quasi" in schema["properties"]
+    assert all(entry["description"] for entry in schema["properties"].values())
 
 
 def test_the_page_about_certificates_names_every_field() -> None:

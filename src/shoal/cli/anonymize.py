@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,11 +47,16 @@ def anonymize(
     ] = None,
     class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)", autocompletion=options.complete_model),
+    ] = None,
     population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
     hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
     hierarchy: Annotated[list[str] | None, typer.Option(help=options.HIERARCHY_HELP)] = None,
-    algorithm: Annotated[str | None, typer.Option(help="see 'shoal algorithms'")] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="see 'shoal algorithms'", autocompletion=options.complete_algorithm)
+    ] = None,
     parameter: Annotated[list[str] | None, typer.Option(help=options.PARAMETER_HELP)] = None,
     effort: Annotated[str | None, typer.Option(help="low, default, high, or a number")] = None,
     objective: Annotated[str | None, typer.Option(help="gcp, distortion, discernibility, class or squares")] = None,
@@ -215,7 +220,7 @@ def anonymize(
     if as_json:
         print_json({"ok": True, "output": str(made.output), **result.summary()})
     elif not quiet:
-        print_result(result, made.output)
+        print_result(result, made.output, made.outputs())
 
 
 def _rehearse(draft: Draft, read: ReadSource | None, watch: Watch) -> dict[str, Any]:
@@ -257,8 +262,8 @@ def _trace(stage: str, value: Any) -> None:
     print_note(f"{stage}:{size} ({type(value).__name__})")
 
 
-def print_result(result: Result, output: object) -> None:
-    """A summary that a person understands."""
+def print_result(result: Result, output: object, written: Sequence[object] = ()) -> None:
+    """A summary that a person understands; `written` are all files that were."""
     certificate, risk = result.certificate, result.risk
     smallest = certificate["smallest_class"]  # None: there is no group, every record is suppressed
     print_table(
@@ -296,7 +301,7 @@ def print_result(result: Result, output: object) -> None:
     took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.seconds.items())
     print_text(f"{took}")
     if output is not None:
-        print_text(f"written: {output}")
+        print_text(f"written: {', '.join(map(str, dict.fromkeys((output, *written))))}")
 
 
 def print_levels(details: Mapping[str, Any]) -> None:

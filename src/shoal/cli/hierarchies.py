@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     verbs.command("check", help="Do hierarchies cover the values of a table? Where would the others go?")(check)
     verbs.command("edit", help="Add, move and remove values of a hierarchy file, rename groups.")(edit)
     verbs.command("export", help="Write hierarchies as files in ARX's format.")(export)
-    app.add_typer(verbs, name="hierarchies")
+    app.add_typer(verbs, name="hierarchies", rich_help_panel="Begin")
 
 
 def suggest(

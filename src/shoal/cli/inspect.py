@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(
-    data: Annotated[Path, typer.Argument(help=options.TABLE_HELP)],
+    data: Annotated[Path, typer.Argument(help=options.DATA_HELP)],
     quasi: Annotated[str | None, typer.Option(help="look at combinations of these columns", metavar="A,B,C")] = None,
     sensitive: Annotated[str | None, typer.Option(help="columns you take for sensitive", metavar="A,B")] = None,
     identifiers: Annotated[str | None, typer.Option(help="columns you take for identifying", metavar="A,B")] = None,

@@ -24,29 +24,34 @@ from shoal.errors import InternalError, Problem, ShoalError
 
 INTERRUPTED = 130
 
-_FILES = {  # of each verb, in the order of the help
-    "demo": "demo",
-    "inspect": "inspect",
-    "init": "init",
-    "hierarchies": "hierarchies",
-    "anonymize": "anonymize",
-    "verify": "verify",
-    "evaluate": "evaluate",
-    "compare": "compare",
-    "cluster-release": "cluster_release",
-    "publish-versions": "publish_versions",
-    "m-invariant": "m_invariant",
-    "experiment": "experiment",
-    "serve": "serve",
-    "explain": "explain",
-    "pack": "pack",
-    "import-arx": "import_arx",
-    "doctor": "doctor",
-    "man": "man",
-    "algorithms": "lists",
-    "models": "lists",
-    "metrics": "lists",
+_PANELS = {  # of the help, with the file of each verb
+    "Begin": {
+        "demo": "demo",
+        "inspect": "inspect",
+        "init": "init",
+        "import-arx": "import_arx",
+        "hierarchies": "hierarchies",
+        "serve": "serve",
+    },
+    "Release": {
+        "anonymize": "anonymize",
+        "cluster-release": "cluster_release",
+        "publish-versions": "publish_versions",
+        "m-invariant": "m_invariant",
+    },
+    "Judge": {
+        "verify": "verify",
+        "evaluate": "evaluate",
+        "compare": "compare",
+        "experiment": "experiment",
+    },
+    "Hand over": {"explain": "explain", "pack": "pack"},
+    "Look up": {"algorithms": "lists", "models": "lists", "metrics": "lists", "man": "man", "doctor": "doctor"},
 }
+_FILES = {verb: file for verbs in _PANELS.values() for verb, file in verbs.items()}
+_PANEL_OF = {verb: panel for panel, verbs in _PANELS.items() for verb in verbs}
+FIRST_STEPS = "New here? 'shoal demo' shows it on an invented hospital; with a table: 'shoal init DATA', then \
+'shoal anonymize --job job.yaml'. 'shoal VERB --help' ends with examples."
 
 
 def _version(wanted: bool) -> None:
@@ -67,7 +72,8 @@ class App(typer.Typer):
     """Commands whose help ends with examples."""
 
     def command(self, name: str | None = None, **settings: Any) -> Any:
-        return super().command(name, **{"epilog": epilog(name), **settings})
+        panel = _PANEL_OF.get(name or "") if self.info.name == "shoal" else None
+        return super().command(name, **{"epilog": epilog(name), "rich_help_panel": panel, **settings})
 
 
 def put_together(arguments: list[str]) -> typer.Typer:
@@ -75,6 +81,7 @@ def put_together(arguments: list[str]) -> typer.Typer:
     app = App(
         name="shoal",
         help="Publish tables about people so that nobody in them can be singled out.",
+        epilog=FIRST_STEPS,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=not arguments or arguments[0].startswith("-"),  # it belongs to no verb

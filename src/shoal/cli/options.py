@@ -11,6 +11,20 @@ if TYPE_CHECKING:
     from shoal.job.job import Job
 
 
+def complete_algorithm(begun: str) -> list[str]:
+    """Names of algorithms for the shell's completion."""
+    from shoal.algorithms.registry import algorithm_names
+
+    return [name for name in algorithm_names() if name.startswith(begun)]
+
+
+def complete_model(begun: str) -> list[str]:
+    """Names of models for the shell's completion."""
+    from shoal.models.registry import model_names
+
+    return [f"{name}:" for name in model_names() if name.startswith(begun)]
+
+
 def names(text: str | None) -> tuple[str, ...]:
     """`a,b,c` to its parts; a name that holds a comma is written twice quoted: `"a,b",c`."""
     if text is None:

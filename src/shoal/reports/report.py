@@ -72,7 +72,7 @@ def _add_first_page(page: Page, summary: Dict | None, evaluation: Dict | None, *
     page.heading(_subtitle(summary, evaluation, public))
     page.add(verdict(summary), _top_cards(_facts(summary, evaluation)))
     page.add(first_page(summary, evaluation, public=public))
-    page.add(note(PUBLIC_NOTE if public else INTERNAL_NOTE), "</div>")
+    page.add("</div>", note(PUBLIC_NOTE if public else INTERNAL_NOTE))
 
 
 def write_report(
