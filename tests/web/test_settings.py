@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.tables.formats.sql.address import SqlAddress, place_of
-from shoal.web.settings import commands, make_job, sample_settings
+from shoal.web.settings import commands, download_job, make_job, sample_settings
 
 
 @pytest.mark.parametrize("place", ["patients.csv", "postgresql://owner@host/clinic?table=ward.patients&key=id"])
@@ -27,8 +27,10 @@ def test_the_lines_in_python_make_the_same_job(place: str) -> None:
     table = place_of(place)
     job = make_job(settings, table, None)
     names: dict[str, Any] = {"shoal": shoal}
-    exec(commands(job, table)["settings"], names)
-    assert names["job"] == job
+    lines, run = commands(job, table)["settings"].rsplit("\n", 1)
+    exec(lines, names)
+    assert names["job"] == download_job(job, table, True, Path())
+    assert run == "result = shoal.run(job)"
     assert isinstance(job.input, SqlAddress if "://" in place else Path)
 
 

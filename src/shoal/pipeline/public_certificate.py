@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from shoal.job.job import Job
-from shoal.pipeline.certificate import certificate_text, job_hash, sealed
+from shoal.pipeline.certificate import certificate_text, for_whom, job_hash, sealed
 
 PUBLIC = (
     "this certificate may be published: the hash of the input and the digests of named values are keyed with a salt "
@@ -31,6 +31,12 @@ def certificate_texts(job: Job, certificate: Mapping[str, Any], wanted: Collecti
     if "public_certificate" in wanted:
         texts["public_certificate"] = certificate_text(sealed(public_part(certificate), job.sign))
     return texts
+
+
+def with_salt(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """The holder's certificate with a salt, of one that was written without: a public one can be made from it."""
+    said = {name: value for name, value in certificate.items() if name not in _HOLDERS}
+    return sealed({**said, **for_whom(True)})
 
 
 def public_part(certificate: Mapping[str, Any]) -> dict[str, Any]:

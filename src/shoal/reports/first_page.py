@@ -25,10 +25,14 @@ def first_page(summary: Dict | None, evaluation: Dict | None, *, public: bool) -
     shown = f'<div class="pictures">{drawn}</div>' if drawn else ""
     if certificate is None:
         return shown
-    chapters = tell_story(certificate, public=public)
-    if not public:
-        chapters = (*chapters[:-1], _with_uniform_groups(chapters[-1], evaluation))
+    chapters = tell_story(certificate, public=True) if public else holders_story(certificate, evaluation)
     return _grave(chapters) + shown + _chapters(chapters)
+
+
+def holders_story(certificate: Dict, evaluation: Dict | None) -> tuple[Chapter, ...]:
+    """The chapters for the holder of the data, with what an evaluation found."""
+    chapters = tell_story(certificate)
+    return (*chapters[:-1], _with_uniform_groups(chapters[-1], evaluation))
 
 
 def _with_uniform_groups(remains: Chapter, evaluation: Dict | None) -> Chapter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import shoal
@@ -52,6 +53,7 @@ def catalogue() -> dict[str, Any]:
                 "citation": kind.citation,
                 "class_based": kind.class_based,
                 "takes_priorities": kind.takes_priorities,
+                "takes_class": any(field.name == "class_column" for field in fields(kind)) and name != "shoal",
             }
             for name, kind in algorithms
         ],

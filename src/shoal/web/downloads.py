@@ -8,12 +8,14 @@ from pathlib import Path
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from shoal.job.job import Job
-from shoal.web.settings import beside_job, commands, download_job
+from shoal.web.settings import CERTIFICATE, PROOF, PUBLIC_CERTIFICATE, beside_job, commands, download_job
 from shoal.web.workspace import ELSEWHERE, NotThereError, Project
 
 _FILES = {
     "release": "release.*",
-    "certificate": "certificate.json",
+    "certificate": CERTIFICATE,
+    "public-certificate": PUBLIC_CERTIFICATE,
+    "proof": PROOF,
     "report": "report.html",
     "public-report": "public-report.html",
 }
@@ -46,7 +48,8 @@ def _job(project: Project, folder: Path, name: str) -> Response:
     table = project.table
     job = Job.load(folder / "job.yaml")
     if name == "commands":
-        return JSONResponse(commands(job, table))
+        files = [name for name, pattern in _FILES.items() if next(folder.glob(pattern), None) is not None]
+        return JSONResponse({**commands(job, table), "files": files})
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "job.yaml"
         download_job(job, table, project.read()["source"]["kind"] in ELSEWHERE, Path(place)).save(file)

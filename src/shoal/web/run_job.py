@@ -21,6 +21,7 @@ from shoal.job.job import Job
 from shoal.progress import Progress, ProgressCallback, StopRequest, Watch
 from shoal.web.files import read_json, write_json, write_private
 from shoal.web.frontier_job import fill_frontier
+from shoal.web.settings import PROOF, PUBLIC_CERTIFICATE
 from shoal.web.sweep_job import sweep_quality
 from shoal.web.worker import Voice, problems_of
 
@@ -88,13 +89,18 @@ def _listen(stop: StopRequest) -> None:
 
 
 def _write_reports(folder: Path, result: Any, progress: Any) -> None:
-    """Both versions of the report from one evaluation, and what the page shows of it."""
+    """Both versions of the report from one evaluation, the certificate to publish, and what the page shows."""
+    from shoal.pipeline.certificate import certificate_text, sealed
+    from shoal.pipeline.public_certificate import public_part, with_salt
     from shoal.reports.report import build_report
 
     progress(Progress("report", 0.0))
     evaluation, summary = result.evaluate().as_dict(), result.summary()
     write_private(folder / "report.html", build_report(summary, evaluation))
     write_private(folder / "public-report.html", build_report(summary, evaluation, public=True))
+    proof = with_salt(result.certificate)
+    write_private(folder / PROOF, certificate_text(proof))
+    write_private(folder / PUBLIC_CERTIFICATE, certificate_text(sealed(public_part(proof))))
     write_json(folder / "evaluation.json", evaluation)
     write_json(folder / "summary.json", summary)
     progress(Progress("report", 1.0))

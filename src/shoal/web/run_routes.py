@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Mapping
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from shoal.reports.first_page import holders_story
+from shoal.reports.story import Grave
 from shoal.web import series
 from shoal.web.bench import bench_of, body_of, project_of, run_folder_of, settings_of, told
 from shoal.web.downloads import download
@@ -39,7 +43,18 @@ async def show(request: Request) -> Response:
     for part in ("summary", "evaluation"):
         file = folder / f"{part}.json"
         state[part] = read_json(file) if file.is_file() else None
-    return told(state)
+    return told({**state, "story": await asyncio.to_thread(_story, state)})
+
+
+def _story(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The release in plain words, as the first page of its report has it."""
+    certificate = (state["summary"] or {}).get("certificate")
+    if certificate is None:
+        return []
+    return [
+        {"title": chapter.title, "sentences": [[text, isinstance(text, Grave)] for text in chapter.sentences]}
+        for chapter in holders_story(certificate, state["evaluation"])
+    ]
 
 
 async def note(request: Request) -> Response:

@@ -15,6 +15,7 @@ from shoal.tables.formats.sql.address import SqlAddress, address_text
 from shoal.tables.schema import Role
 
 CERTIFICATE = "certificate.json"
+PUBLIC_CERTIFICATE, PROOF = "public-certificate.json", "certificate-with-salt.json"  # one proves the other
 FRONTIER_KS = (2, 5, 10, 25, 50)
 FRONTIER_ALGORITHMS = ("shoal", "mondrian", "tdr")  # quick ones
 FURTHER_ALGORITHMS = 2  # beside the one that was chosen
@@ -55,6 +56,8 @@ def make_job(
     }
     places = {} if folder is None else {"output": folder / release_name(table), "certificate": folder / CERTIFICATE}
     roles = _columns_by_role(settings.get("roles", {}), given.get("person"), given.get("class"))
+    if isinstance(given.get("allow"), list):  # a column that was allowed may have another role by now
+        given["allow"] = [name for name in given["allow"] if name in (*roles["sensitive"], *roles["keep"])]
     return Job.make(input=table, population=population, **roles, **places, **given, **(before or {}))
 
 
@@ -127,18 +130,15 @@ def commands(job: Job, table: Path | SqlAddress) -> dict[str, Any]:
     """The lines that give the same bytes again, on the command line and in Python, and the files that they need."""
     handed_out = download_job(job, table, True, Path())
     settings = json.loads(handed_out.model_dump_json(by_alias=True, exclude_defaults=True))
-    lines = "\n".join(f"    {_keyword(name)}={value!r}," for name, value in settings.items() if name not in _PLACES)
+    lines = "\n".join(f"    {_keyword(name)}={value!r}," for name, value in settings.items() if name != "input")
     given = address_text(table) if isinstance(table, SqlAddress) else table.name
     return {
         "job": "shoal anonymize --job job.yaml",
         "verify": shlex.join(["shoal", "verify", release_name(table), "--certificate", CERTIFICATE]),
         "python": 'import shoal\n\nresult = shoal.run(shoal.Job.load("job.yaml"))',
-        "settings": f"job = shoal.Job.make(\n    input={given!r},\n{lines}\n)",
+        "settings": f"import shoal\n\njob = shoal.Job.make(\n    input={given!r},\n{lines}\n)\nresult = shoal.run(job)",
         "beside": list(beside_job(job)),
     }
-
-
-_PLACES = ("input", "output", "certificate", "report")
 
 
 def _keyword(name: str) -> str:

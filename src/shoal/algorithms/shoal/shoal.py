@@ -57,7 +57,7 @@ class Shoal(Algorithm):
     objective: str = "gcp"  # gcp, distortion, discernibility, class or squares
     class_column: str | None = None  # the label of the objective 'class'
     name: ClassVar[str] = "shoal"
-    title: ClassVar[str] = "first groups from classes or growth, then annealing and rebuilding: the least loss"
+    title: ClassVar[str] = "the least loss: first groups, improved by annealing and rebuilding as long as it pays"
     citation: ClassVar[str] = "this project"
     takes_rows: ClassVar[bool] = True
 

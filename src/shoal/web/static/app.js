@@ -53,9 +53,12 @@ function Account({ user }) {
   return user ? html`<span class="small muted">${user}</span><button class="button quiet small" onClick=${leave}>Log out</button>` : null;
 }
 
+// A word, and in a narrow window a sign for it.
+const Short = ({ sign, word }) => html`<span class="sign" aria-hidden="true">${sign}</span><span class="word">${word}</span>`;
+
 function Steps({ number, current, state }) {
   return html`<nav class="steps" aria-label="Steps">${STEPS.map(({ step, title }, order) => html`
-    <a href="#/${number}/${step}" aria-label=${title} class=${state[step] ? "done" : ""} aria-current=${step === current ? "step" : undefined}>
+    <a href="#/${number}/${step}" class=${state[step] ? "done" : ""} aria-current=${step === current ? "step" : undefined}>
       <span class="dot" aria-hidden="true">${order + 1}</span><span class="word">${title}</span></a>`)}</nav>`;
 }
 
@@ -85,8 +88,8 @@ function Workbench({ number, step, run, catalogue }) {
       <div class="bar"><a class="brand" href="#/"><img src="/static/icon.svg" alt="" />Shoal</a>
         ${project && html`<div class="where"><span aria-hidden="true">/</span><${TextField} value=${project.name} change=${rename} label="Name of the project" /><small>${project.source.name}</small></div>`}
         <span class="spring"></span>
-        ${project && html`<button class="button quiet small" disabled=${!canUndo} onClick=${undo} title="Undo the last change of a setting (Ctrl+Z)">Undo</button>
-          <button class="button quiet small" disabled=${!canRedo} onClick=${redo} title="Do it again (Ctrl+Shift+Z)">Redo</button>`}
+        ${project && html`<button class="button quiet small" disabled=${!canUndo} onClick=${undo} title="Undo the last change of a setting (Ctrl+Z)"><${Short} sign="↶" word="Undo" /></button>
+          <button class="button quiet small" disabled=${!canRedo} onClick=${redo} title="Do it again (Ctrl+Shift+Z)"><${Short} sign="↷" word="Redo" /></button>`}
         <${Theme} /><${Account} user=${catalogue.user} /></div>
       ${project && html`<${Steps} number=${number} current=${step} state=${state} />`}</header>
     <main tabindex="-1" id="content">

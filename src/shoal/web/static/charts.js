@@ -113,7 +113,7 @@ const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…
 export function Bars({ rows, most, format = short, label }) {
   const [place, width] = useWidth();
   const above = width < 480;
-  const space = above ? 0 : Math.min(260, Math.max(70, ...rows.map((row) => row.label.length * 6.8 + 10)));
+  const space = above ? 0 : Math.min(Math.max(260, width * 0.45), Math.max(70, ...rows.map((row) => row.label.length * 6.8 + 10)));
   const parts = rows[0]?.parts.length ?? 1, thick = parts > 1 ? 11 : above ? 12 : 16, head = above ? 17 : 0;
   const step = parts * (thick + 2) + 8 + head;
   const high = most ?? Math.max(1e-9, ...rows.flatMap((row) => row.parts.map((part) => part.value)));

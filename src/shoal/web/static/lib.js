@@ -35,4 +35,6 @@ export const ROLES = [
   { role: "insensitive", title: "Insensitive", text: "Nobody knows it and nobody minds. Kept as it is." },
 ];
 export const rolesOf = (settings, role) => Object.keys(settings.roles).filter((name) => settings.roles[name] === role);
+// The first letter large: titles of models and algorithms stand alone here.
+export const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : text);
 export const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many ?? one + "s"}`;

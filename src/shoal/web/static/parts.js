@@ -4,10 +4,11 @@ import { remove, upload } from "./api.js";
 
 export const Busy = ({ children }) => html`<div class="busy-line" role="status"><span class="spinner"></span>${children}</div>`;
 
-export function Problems({ problems, kind = "bad", title }) {
+// What is wrong; `way` makes of a problem the buttons that mend it, which then stand in the place of its hint.
+export function Problems({ problems, kind = "bad", title, way }) {
   if (!problems || problems.length === 0) return null;
-  const line = (problem) => html`${problem.column != null && html`<strong class="name">${problem.column}</strong>${": "}`}${problem.message}${
-    problem.hint && html`${" "}<span class="hint">(${problem.hint})</span>`}`;
+  const hint = (problem) => problem.hint && html`${" "}<span class="hint">(${problem.hint})</span>`;
+  const line = (problem) => html`${problem.column != null && html`<strong class="name">${problem.column}</strong>${": "}`}${problem.message}${way?.(problem) || hint(problem)}`;
   return html`<div class="note ${kind}" role="alert">
     ${title && html`<strong>${title}</strong>`}
     ${problems.length === 1 ? html`<div>${line(problems[0])}</div>` : html`<ul>${problems.map((problem) => html`<li>${line(problem)}</li>`)}</ul>`}
@@ -24,12 +25,27 @@ export const Next = ({ to, children, disabled }) => html`<div class="next">
   <a class="button main" href=${disabled ? undefined : to} aria-disabled=${disabled ? "true" : undefined}>${children} →</a>
 </div>`;
 
-// A table with plain texts; `align` tells which columns hold numbers.
-export const Table = ({ head, rows, numbers = [], caption }) => html`<div class="scroll"><table>
-  ${caption && html`<caption class="sr">${caption}</caption>`}
-  <thead><tr>${head.map((text, place) => html`<th scope="col" class=${numbers.includes(place) ? "number" : ""}>${text}</th>`)}</tr></thead>
-  <tbody>${rows.map((row) => html`<tr>${row.map((cell, place) => html`<td class=${numbers.includes(place) ? "number" : "name"}>${cell}</td>`)}</tr>`)}</tbody>
-</table></div>`;
+// A place that is wider than the window may be; then the keyboard can scroll it.
+export function Scroll({ label, children }) {
+  const place = useRef(null);
+  const [wide, setWide] = useState(false);
+  useEffect(() => {
+    const watch = new ResizeObserver(() => setWide(place.current != null && place.current.scrollWidth > place.current.clientWidth + 1));
+    watch.observe(place.current);
+    return () => watch.disconnect();
+  }, []);
+  return html`<div class="scroll" ref=${place} tabindex=${wide ? "0" : undefined} role=${wide ? "region" : undefined} aria-label=${wide ? label : undefined}>${children}</div>`;
+}
+
+// A table with plain texts; `numbers` tells which columns hold numbers. In a narrow window the rows of a wide one are cards.
+export function Table({ head, rows, numbers = [], caption }) {
+  const kind = (place) => (numbers.includes(place) ? "number" : "name");
+  const cell = (text, place) => html`<td role="cell" class="${kind(place)} ${place === 0 ? "whole" : ""}" data-label=${place === 0 ? undefined : head[place]}>${text}</td>`;
+  return html`<${Scroll} label=${caption ?? head.filter(Boolean).join(", ")}><table role="table" class=${head.length > 3 ? "cards" : ""}>
+    ${caption && html`<caption class="sr">${caption}</caption>`}
+    <thead role="rowgroup"><tr role="row">${head.map((text, place) => html`<th role="columnheader" scope="col" class=${kind(place)}>${text}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>`)}</tbody></table><//>`;
+}
 
 // A question whose answer is shown when it comes; the newest one counts.
 export function useAnswer(question, needed, wait = 0) {

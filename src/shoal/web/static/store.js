@@ -78,6 +78,8 @@ export function useProject(number) {
     future.current = [];
     keep(after);
   };
+  // What is settled without anybody having changed it: there is nothing to undo.
+  const settle = (patch) => keep({ ...project.settings, ...patch });
   const undo = () => {
     if (!past.current.length) return;
     future.current.push(project.settings);
@@ -94,5 +96,5 @@ export function useProject(number) {
   };
   const beside = (found) => setProject((before) => ({ ...before, earlier: found.earlier, population: found.population }));
   const replaced = (found) => setProject((before) => ({ ...before, source: found.source })); // a newer table
-  return { project, problems, change, beside, replaced, undo, redo, rename, save, canUndo: past.current.length > 0, canRedo: future.current.length > 0 };
+  return { project, problems, change, settle, beside, replaced, undo, redo, rename, save, canUndo: past.current.length > 0, canRedo: future.current.length > 0 };
 }

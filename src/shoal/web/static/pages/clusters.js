@@ -13,7 +13,7 @@ export function Clusters({ project, run, catalogue }) {
   const { value, problems, busy } = useLook(number, run, { at: "clusters", clusters }, [clusters], 300);
   const high = value ? Math.max(1, ...value.contingency.flat()) : 1;
   return html`<section class="card stack"><div class="head"><h2>Clusters an analyst would find</h2><label class="row small">Clusters <${Slider} min="2" max="12" value=${clusters} change=${setClusters} show=${(number) => number} /></label></div>
-    <p class="muted small">The framework for cluster analysis: both tables are clustered by k-means; a row is a cluster of the original, a column one of the release. One dark field per row: the clusters survived.${value?.sampled && ` Of ${count(value.sampled)} records, taken at random.`}</p><${Problems} problems=${problems} />${busy && !value && !problems && html`<${Busy}>Clustering both tables</${Busy}>`}
+    <p class="muted small">Both tables are clustered by k-means. A row is a cluster of the original, a column one of the release. Where every row has one dark field, the clusters survived.${value?.sampled && ` Of ${count(value.sampled)} records, taken at random.`}</p><${Problems} problems=${problems} />${busy && !value && !problems && html`<${Busy}>Clustering both tables</${Busy}>`}
     <div class="columns even"><div class="stack">${value && html`<div class="facts"><${Fact} name="F-measure" value=${decimal(value.f_measure, 3)} more="1: the same clusters" /><${Fact} name="Match point" value=${decimal(value.match_point, 3)} more="pairs that agree" /><${Fact} name="Adjusted Rand" value=${decimal(value.adjusted_rand, 3)} more="0: by chance" /></div>
       <${Figure} title="Contingency" table=${{ head: ["Original", ...value.contingency[0].map((one, place) => `release ${place + 1}`)], rows: value.contingency.map((row, place) => [`cluster ${place + 1}`, ...row.map(count)]), numbers: value.contingency[0].map((one, place) => place + 1) }}>
         <svg class="chart heat" style=${{ maxWidth: `${value.contingency[0].length * 58 + 70}px` }} viewBox="0 0 ${value.contingency[0].length * 58 + 70} ${value.contingency.length * 30 + 24}" role="group" aria-label="Contingency of the clusters">
@@ -46,9 +46,9 @@ function Thresholds({ project, run, clusters, catalogue }) {
   const names = [...new Set(done.map((one) => one.algorithm))];
   const rowsOf = (name) => done.filter((one) => one.algorithm === name).flatMap((one) => (one.rows ?? []).map((row) => ({ ...row, one }))).sort((a, b) => a.h - b.h);
   return html`<h3>Against h, the number of records that look the same</h3>
-    <p class="muted small">Masked anew for every h, guided by the clusters where the algorithm can be (tdr, of the paper). Nothing is released.</p>
+    <p class="muted small">For every h the table is anonymized anew, with an eye on the clusters where the algorithm can do that (tdr). Nothing is released.</p>
     <div class="row fields"><label class="field"><span>h</span><input type="text" value=${text} onInput=${(event) => setText(event.target.value)} /></label>
-      <label class="field"><span>Masked by</span><select value=${algorithm} onChange=${(event) => setAlgorithm(event.target.value)}>${catalogue.algorithms.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
+      <label class="field"><span>Anonymized by</span><select value=${algorithm} onChange=${(event) => setAlgorithm(event.target.value)}>${catalogue.algorithms.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
       ${sweeps.length > 0 && html`<button class="button quiet small danger" onClick=${clear}>${waiting.length ? "Stop and clear" : "Clear"}</button>`}
       <button class="button" disabled=${!thresholds.length || waiting.length > 0} onClick=${start}>Find out for ${count(clusters)} clusters</button></div>
     <${Problems} problems=${problems} />${failed.map((one) => html`<${Problems} problems=${one.problems} title=${one.name} />`)}

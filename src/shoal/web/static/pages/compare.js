@@ -9,7 +9,7 @@ export const MOST_COMPARED = COLOURS.length;
 const NUMBERS = [
   ["Loss", (run) => decimal(run.loss)],
   ["No release can lose less than", (run) => decimal(run.bound)],
-  ["Above best at most", (run) => (run.above_best == null ? "–" : percent(run.above_best, 0))],
+  ["Above the best by at most", (run) => (run.above_best == null ? "–" : percent(run.above_best, 0))],
   ["Highest risk", (run) => percent(run.highest_risk)],
   ["Average risk", (run) => percent(run.average_risk)],
   ["Groups", (run) => count(run.classes)],

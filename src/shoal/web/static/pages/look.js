@@ -61,19 +61,23 @@ function Distribution({ number, run, columns }) {
       <${Bars} label=${`Distribution of ${column}, before and after`} format=${count} rows=${shown.map((place) => ({ label: value.labels[place], parts: [{ value: value.before[place], colour: "f0", tip: `${value.labels[place]}: ${count(value.before[place])} in the original` }, { value: value.after[place], colour: "f1", tip: `${value.labels[place]}: ${count(value.after[place])} by the release` }] }))} /><//>`}</section>`;
 }
 
-function Analyst({ evaluation, children }) {
-  const tables = evaluation.utility?.tables ?? [], queries = evaluation.queries?.by_selectivity ?? [];
+function Associations({ evaluation }) {
+  const tables = evaluation.utility?.tables ?? [];
   const strongest = [...tables].sort((a, b) => b.association_before - a.association_before).slice(0, 8);
   const correlations = (evaluation.utility?.correlations ?? []).filter((one) => one.before != null && one.after != null);
-  return html`<div class="columns even">
-    ${strongest.length > 0 && html`<section class="card"><${Figure} title="What goes together" legend=${[["f0", "original"], ["f1", "release"]]} text="Association of two columns (Cramér's V): 0 none, 1 one tells the other. The strongest ones."
+  if (!strongest.length) return null;
+  return html`<section class="card"><${Figure} title="What goes together" legend=${[["f0", "original"], ["f1", "release"]]} text="Association of two columns (Cramér's V): 0 none, 1 one tells the other. The strongest ones."
       table=${{ head: ["Columns", "Original", "Release", "Distance"], rows: tables.map((one) => [`${one.one} + ${one.other}`, decimal(one.association_before, 3), decimal(one.association_after, 3), decimal(one.distance, 3)]), numbers: [1, 2, 3] }}>
       <${Bars} label="Associations before and after" most=${1} format=${(value) => decimal(value, 2)} rows=${strongest.map((one) => ({ label: `${one.one} + ${one.other}`, parts: [{ value: one.association_before, colour: "f0", tip: `${one.one} + ${one.other}: ${decimal(one.association_before, 3)} in the original` }, { value: Math.max(0, one.association_after), colour: "f1", tip: `${one.one} + ${one.other}: ${decimal(one.association_after, 3)} in the release` }] }))} /><//>
-      ${correlations.length > 0 && html`<h3 class="gap">Correlations of numbers</h3><${Table} head=${["Columns", "Original", "Release"]} numbers=${[1, 2]} rows=${correlations.map((one) => [`${one.one}, ${one.other}`, decimal(one.before, 3), decimal(one.after, 3)])} />`}</section>`}
-    <div class="stack">${queries.length > 0 && html`<section class="card"><${Figure} title="Counting queries" text=${`Median error of ${count(evaluation.queries.asked)} random counts, by the share of the records that they ask for. Small counts are always harder.`}
+      ${correlations.length > 0 && html`<h3 class="gap">Correlations of numbers</h3><${Table} head=${["Columns", "Original", "Release"]} numbers=${[1, 2]} rows=${correlations.map((one) => [`${one.one}, ${one.other}`, decimal(one.before, 3), decimal(one.after, 3)])} />`}</section>`;
+}
+
+function Queries({ evaluation }) {
+  const queries = evaluation.queries?.by_selectivity ?? [];
+  if (!queries.length) return null;
+  return html`<section class="card"><${Figure} title="Counting queries" text=${`Median error of ${count(evaluation.queries.asked)} random counts, by the share of the records that they ask for. Small counts are always harder.`}
       table=${{ head: ["Share asked for", "Queries", "Median error", "Mean error"], rows: queries.map((one) => [one.selectivity, count(one.queries), percent(one.median), percent(one.mean)]), numbers: [1, 2, 3] }}>
-      <${Columns} label="Median error of counting queries" labels=${queries.map((one) => one.selectivity)} format=${(value) => percent(value, 0)} series=${[{ colour: "f3", values: queries.map((one) => one.median ?? 0), tips: queries.map((one) => `${one.selectivity}: median error ${percent(one.median)}, ${count(one.queries)} queries`) }]} /><//></section>`}${children}</div>
-  </div>`;
+      <${Columns} label="Median error of counting queries" labels=${queries.map((one) => one.selectivity)} format=${(value) => percent(value, 0)} series=${[{ colour: "f3", values: queries.map((one) => one.median ?? 0), tips: queries.map((one) => `${one.selectivity}: median error ${percent(one.median)}, ${count(one.queries)} queries`) }]} /><//></section>`;
 }
 
 function Learning({ number, run, columns }) {
@@ -111,10 +115,11 @@ export function LookPage({ store, catalogue, run: wanted }) {
   const kept = [...rolesOf(settings, "sensitive"), ...rolesOf(settings, "insensitive")];
   return html`<${Intro} title="Look" side=${html`<${RunPicker} runs=${done} run=${run} number=${number} step="look" />`}>What was lost, and what an analyst still finds. The original is shown to you only.<//>
     <div class="stack" key=${run.number}><${SideBySide} number=${number} run=${run} group=${group} setGroup=${setGroup} />
-      <div class="columns even"><${Groups} number=${number} run=${run} group=${group} setGroup=${setGroup} />
+      <div class="columns even"><div class="stack"><${Groups} number=${number} run=${run} group=${group} setGroup=${setGroup} />
+          ${details?.evaluation && html`<${Associations} evaluation=${details.evaluation} /><${Learning} number=${number} run=${run} columns=${kept} />`}</div>
         <div class="stack">${losses.length > 0 && html`<${Losses} catalogue=${catalogue} losses=${losses} metrics=${details.summary.metrics} />`}
-          ${losses.length > 0 && html`<${Distribution} number=${number} run=${run} columns=${losses.map(([name]) => name)} />`}</div></div>
-      ${details?.evaluation && html`<${Analyst} evaluation=${details.evaluation}><${Learning} number=${number} run=${run} columns=${kept} /><//>`}
+          ${losses.length > 0 && html`<${Distribution} number=${number} run=${run} columns=${losses.map(([name]) => name)} />`}
+          ${details?.evaluation && html`<${Queries} evaluation=${details.evaluation} />`}</div></div>
       <${Clusters} project=${project} run=${run} catalogue=${catalogue} />
     </div><${Next} to="#/${number}/risk/${run.number}">Risk<//>`;
 }

@@ -1,6 +1,7 @@
 // What must hold: k and further models, each with what it stops and what it does not; priorities; suppression.
-import { html, useState, count, decimal, percent, rolesOf } from "../lib.js";
+import { html, useState, decimal, percent, sentence, rolesOf } from "../lib.js";
 import { post } from "../api.js";
+import { wayOut } from "./kept.js";
 import { Beside, Busy, Problems, Intro, Next, Slider, Typed, useAnswer } from "../parts.js";
 
 // How a model is written: the parts of its text form after the name.
@@ -65,7 +66,7 @@ export function RequirementPage({ store, catalogue }) {
     <section class="verdict" aria-busy=${busy ? "true" : "false"} aria-live="polite"><h2 class="sr">Can it be met?</h2>${!checked && !failed ? html`<${Busy}>Checking whether it can be met</${Busy}>` : null}
       ${failed && html`<${Problems} problems=${failed} />`}
       ${checked && (checked.problems.length === 0 ? html`<div class="note good">Yes: a release of this table can meet it.</div>`
-        : html`<${Problems} problems=${checked.problems} title=${checked.impossible ? "No release of this table can meet it" : "Something is not right yet"} />`)}</section>
+        : html`<${Problems} problems=${checked.problems} title=${checked.impossible ? "No release of this table can meet it" : "Something is not right yet"} way=${wayOut(project, change)} />`)}</section>
     <div class="columns"><div class="stack">
       <section class="card"><h2>Begin with</h2><p>Named after what they give. Change anything below.</p>
         <div class="presets">${catalogue.presets.map((one) => html`<button class="preset" aria-pressed=${isPreset(one) ? "true" : "false"} disabled=${one.l != null && sensitive.length === 0} onClick=${() => preset(one)}><strong>${one.name}</strong><span>${one.text}</span></button>`)}</div></section>
@@ -75,7 +76,7 @@ export function RequirementPage({ store, catalogue }) {
           <span class="muted">The chance to recognise anybody: at most ${percent(1 / (settings.k || 1))}</span></div>
         <div class="model gap"><${Meaning} model=${anonymity} /></div></section>
       <section class="card stack"><div><h2>More than k</h2><p class="muted">k alone does not hide what all members of a group share.</p></div>
-        ${models.map((spec) => { const model = catalogue.models.find((one) => one.name === nameOf(spec)); return html`<div class="model"><div class="head row"><strong>${model?.title ?? nameOf(spec)}</strong><code>${spec}</code><span class="spring"></span>
+        ${models.map((spec) => { const model = catalogue.models.find((one) => one.name === nameOf(spec)); return html`<div class="model"><div class="head row"><strong>${sentence(model?.title ?? nameOf(spec))}</strong><code>${spec}</code><span class="spring"></span>
           <button class="button quiet small danger" onClick=${() => change({ models: models.filter((one) => one !== spec) })} aria-label=${`Remove ${spec}`}>Remove</button></div>${model && html`<${Meaning} model=${model} />`}</div>`; })}
         ${quasi.length ? html`<div class="model"><${AddModel} models=${catalogue.models} columns=${sensitive} add=${(spec) => !models.includes(spec) && change({ models: [...models, spec] })} /></div>`
           : null}${sensitive.length === 0 && html`<p class="muted">No column has the role sensitive: there is nothing to watch. Roles are set in <a href="#/${number}/table">Table</a>.</p>`}</section></div>

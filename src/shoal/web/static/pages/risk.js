@@ -3,22 +3,23 @@ import { html, useState, useEffect, count, decimal, percent } from "../lib.js";
 import { get, post } from "../api.js";
 import { Beside, Busy, Problems, Fact, Intro, Next, Table, useAnswer } from "../parts.js";
 import { Figure, Bars, Columns, Lines } from "../charts.js";
-import { RunPicker, finished, NoRun } from "./publish.js";
+import { Grave, RunPicker, finished, NoRun } from "./publish.js";
 
 const range = (interval) => (interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "–");
 
-function Attackers({ risk }) {
+function Attackers({ risk, number }) {
   const rows = [
     ["Prosecutor, at worst", "knows that a person is in the table", percent(risk.before.highest), percent(risk.after.highest)],
     ["Prosecutor, on average", "the same, for anybody", percent(risk.before.average), percent(risk.after.average)],
     ["Marketer", "links the whole table and counts hits", percent(risk.before.average), percent(risk.after.average)],
-    ["Journalist, at worst", "does not know who is in the table", "", risk.journalist ? percent(risk.journalist.highest) : "at most the prosecutor's (a population tells more)"],
+    ["Journalist, at worst", "does not know who is in the table", "", risk.journalist ? percent(risk.journalist.highest) : `at most ${percent(risk.after.highest)}`],
     ...(risk.journalist ? [["Journalist, on average", "the same, for anybody", "", percent(risk.journalist.average)]] : []),
   ];
-  return html`<section class="card"><h2>Three attackers</h2><p>The chance to find the record of a person by the quasi-identifying columns.</p><${Table} head=${["Attacker", "Who", "Original", "Release"]} numbers=${[2, 3]} rows=${rows} /></section>`;
+  return html`<section class="card"><h2>Three attackers</h2><p>The chance to find the record of a person by the quasi-identifying columns.</p><${Table} head=${["Attacker", "Who", "Original", "Release"]} numbers=${[2, 3]} rows=${rows} />
+    ${!risk.journalist && html`<p class="small muted gap">A table of the population, in <a href="#/${number}/requirement">Requirement</a>, tells the chance of the journalist.</p>`}</section>`;
 }
 
-function Attacks({ attack }) {
+function Attacks({ attack, models, number }) {
   const { linkage, inference, linkability, singling_out: single } = attack;
   const rows = [
     linkage && ["Linkage", `${count(linkage.targets)} persons looked up by all their attributes`, percent(linkage.expected_success), percent(linkage.promised), `at least ${count(linkage.fewest_candidates)} candidates each`],
@@ -26,9 +27,11 @@ function Attacks({ attack }) {
     linkability && ["Linkability", `two halves of the columns joined, ${count(linkability.targets)} tries`, percent(linkability.success), percent(linkability.baseline), range(linkability.interval)],
     inference && ["Inference", `${inference.column} guessed for ${count(inference.targets)} persons`, percent(inference.success), percent(inference.baseline), range(inference.interval)],
   ].filter(Boolean);
+  const watched = inference && models.some((spec) => spec.replace(/\\(.)/g, "$1").includes(`:${inference.column}:`));
   return html`<section class="card"><h2>Attacks, carried out</h2><p>By programs that have the release and know the attributes of real persons. The second number is what could be expected without the release, or was promised.</p>
     <${Table} head=${["Attack", "How", "Success", "Without, or promised", "Range"]} numbers=${[2, 3]} rows=${rows} />
-    ${inference && inference.success > inference.baseline * 2 && html`<p class="note warn gap">${inference.column} is guessed better than chance. k-anonymity does not hide what members of a group share: a model on ${inference.column} does. Models are chosen in Requirement.</p>`}</section>`;
+    ${inference && inference.success > inference.baseline * 2 && html`<p class="note warn gap"><strong class="name">${inference.column}</strong> is guessed better than chance. ${watched
+      ? "The model on it limits how well; a stricter one hides more." : "k-anonymity does not hide what members of a group share; a model on this column does."} Models are chosen in <a href="#/${number}/requirement">Requirement</a>.</p>`}</section>`;
 }
 
 const ATTACKS = { F: "A person of both tables, looked for in the earlier release (F)", C: "A person of both tables, looked for in this release (C)", B: "A newcomer, looked for in this release (B)" };
@@ -94,15 +97,16 @@ export function RiskPage({ store, run: wanted }) {
   return html`${intro}<div class="stack" key=${run.number}>
       <div class="facts"><${Fact} name="Highest risk" value=${percent(risk.after.highest)} mood=${risk.after.highest > risk.threshold ? "bad" : "good"} more=${`before: ${percent(risk.before.highest)}`} /><${Fact} name="Average risk" value=${percent(risk.after.average)} more=${`before: ${percent(risk.before.average)}`} />
         <${Fact} name="Stand alone" value=${count(risk.after.unique)} mood=${risk.after.unique ? "bad" : "good"} more=${`before: ${count(risk.before.unique)}`} /><${Fact} name="Risk above ${percent(risk.threshold, 0)}" value=${count(risk.after.at_risk)} mood=${risk.after.at_risk ? "bad" : "good"} more=${`before: ${count(risk.before.at_risk)}`} /></div>
+      <${Grave} story=${value.story} />
       <div class="columns even"><section class="card"><${Figure} title="Records by size of their group" legend=${[["f0", "original"], ["f1", "release"]]}
           table=${{ head: ["Group size", "Original", "Release"], rows: risk.sizes_before.map((one, place) => [one.sizes, count(one.records), count(risk.sizes_after[place]?.records)]), numbers: [1, 2] }}>
           <${Columns} label="Records by size of their group, before and after" labels=${risk.sizes_before.map((one) => one.sizes)} series=${[["f0", risk.sizes_before, "original"], ["f1", risk.sizes_after, "release"]].map(([colour, sizes, word]) => ({ colour, values: sizes.map((one) => one.records), tips: sizes.map((one) => `Groups of ${one.sizes}: ${count(one.records)} records of the ${word}`) }))} /><//></section>
         <section class="card"><${Figure} title="Records above a risk" legend=${[["f0", "original"], ["f1", "release"]]} text="How many records have a higher chance than this to be recognised."
           table=${{ head: ["Risk above", "Original", "Release"], rows: risk.curve_before.map((one, place) => [percent(one.risk), percent(one.share), percent(risk.curve_after[place]?.share)]), numbers: [1, 2] }}>
           <${Lines} label="Share of records above a risk, before and after" across="risk" up="share of the records" low=${0} height=${190} formatX=${(value) => percent(value, 0)} formatY=${(value) => percent(value, 0)} series=${[[0, risk.curve_before, "original"], [1, risk.curve_after, "release"]].map(([colour, curve, word]) => ({ colour, points: curve.map((one) => [one.risk, one.share, `${word}: ${percent(one.share)} of the records have a risk above ${percent(one.risk)}`]), radius: 3 }))} /><//></section></div>
-      <${Attackers} risk=${risk} />
+      <${Attackers} risk=${risk} number=${number} />
       ${combinations && html`<${Drivers} combinations=${combinations} />`}
-      ${attack && html`<${Attacks} attack=${attack} />`}
+      ${attack && html`<${Attacks} attack=${attack} models=${run.models ?? []} number=${number} />`}
       ${risk.disclosure && html`<${Disclosure} disclosure=${risk.disclosure} />`}
       <${Together} store=${store} run=${run} done=${done} />
       ${samples?.length > 0 && html`<p class="small muted">Looked at samples only: ${samples.join("; ")}.</p>`}

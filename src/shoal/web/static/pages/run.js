@@ -1,8 +1,9 @@
 // Runs: start one, watch it, end it early or altogether, compare what came out.
-import { html, useState, count, decimal, percent, seconds, rolesOf, besideLoss } from "../lib.js";
+import { html, useState, count, decimal, percent, seconds, sentence, rolesOf, besideLoss } from "../lib.js";
 import { post, put, remove } from "../api.js";
-import { Problems, Intro, Next, TextField, Typed } from "../parts.js";
+import { Problems, Intro, Next, Scroll, TextField, Typed } from "../parts.js";
 import { Figure, Lines } from "../charts.js";
+import { wayOut } from "./kept.js";
 import { Compared, MOST_COMPARED } from "./compare.js";
 
 const STAGES = ["read", "encode", "cluster", "recode", "write", "verify", "evaluate", "report"];
@@ -39,20 +40,21 @@ function Active({ run, number }) {
     <${Curve} run=${run} /></section>`;
 }
 
-function RunList({ runs, project, number, chosen, choose, compared, compare }) {
+function RunList({ runs, project, number, change, chosen, choose, compared, compare }) {
   const rename = (run, name) => put(`/api/projects/${number}/runs/${run.number}`, { name });
   const drop = (run) => confirm(`Delete ${run.name} and its files?${run.given_out ? " It was given out: later releases can then not be looked at together with it." : ""}`) && remove(`/api/projects/${number}/runs/${run.number}`);
-  return html`<div class="scroll"><table><caption class="sr">Runs</caption><thead><tr><th scope="col"><span class="sr">Compare</span></th><th scope="col">Name</th><th scope="col">State</th><th scope="col">Algorithm</th><th scope="col" class="number">k</th><th scope="col" class="wide-only">Models</th>
-      <th scope="col" class="number">Loss</th><th scope="col" class="number wide-only">Above best at most</th><th scope="col" class="number">Highest risk</th><th scope="col" class="number wide-only">Seconds</th><th><span class="sr">Actions</span></th></tr></thead>
-    <tbody>${[...runs].reverse().map((run) => html`<tr class=${run.number === chosen ? "chosen" : ""}>
-      <td>${run.state === "done" && html`<input type="checkbox" aria-label=${`Compare ${run.name}`} title="Compare" checked=${compared.includes(run.number)} disabled=${!compared.includes(run.number) && compared.length >= MOST_COMPARED}
+  return html`<${Scroll} label="Runs"><table class="cards" role="table"><caption class="sr">Runs</caption><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col"><span class="sr">Compare</span></th><th role="columnheader" scope="col">Name</th><th role="columnheader" scope="col">State</th><th role="columnheader" scope="col">Algorithm</th><th role="columnheader" scope="col" class="number">k</th><th role="columnheader" scope="col" class="wide-only">Models</th>
+      <th role="columnheader" scope="col" class="number">Loss</th><th role="columnheader" scope="col" class="number wide-only" title="The lower bound proves that no safe release can be better by more than this">Above the best by at most</th><th role="columnheader" scope="col" class="number">Highest risk</th><th role="columnheader" scope="col" class="number wide-only">Seconds</th><th role="columnheader"><span class="sr">Actions</span></th></tr></thead>
+    <tbody role="rowgroup">${[...runs].reverse().map((run) => html`<tr role="row" class=${run.number === chosen ? "chosen" : ""}>
+      <td role="cell">${run.state === "done" && html`<input type="checkbox" aria-label=${`Compare ${run.name}`} title="Compare" checked=${compared.includes(run.number)} disabled=${!compared.includes(run.number) && compared.length >= MOST_COMPARED}
         onChange=${(event) => compare(event.target.checked ? [...compared, run.number] : compared.filter((one) => one !== run.number))} />`}</td>
-      <td><${TextField} value=${run.name} change=${(name) => rename(run, name)} label=${`Name of ${run.name}`} size="14" /></td><td><${State} run=${run} />${(run.version ?? 1) !== (project.source.version ?? 1) && html` <span class="tag">earlier table</span>`}</td><td>${run.algorithm}</td><td class="number">${run.k ?? "–"}</td>
-      <td class="small wide-only">${run.models?.length ? run.models.join(", ") : "–"}</td><td class="number">${decimal(run.loss)}</td><td class="number wide-only">${run.above_best == null ? "–" : percent(run.above_best, 0)}</td>
-      <td class="number">${percent(run.highest_risk)}</td><td class="number wide-only">${decimal(run.seconds, 1)}</td>
-      <td class="number"><span class="row actions">${run.state === "done" && html`<a class="button small" href="#/${number}/look/${run.number}">Look</a><a class="button small" href="#/${number}/publish/${run.number}">Publish</a>`}
+      <td role="cell"><${TextField} value=${run.name} change=${(name) => rename(run, name)} label=${`Name of ${run.name}`} size="14" /></td><td role="cell"><${State} run=${run} />${(run.version ?? 1) !== (project.source.version ?? 1) && html` <span class="tag">earlier table</span>`}</td><td role="cell" data-label="Algorithm">${run.algorithm}</td><td role="cell" class="number" data-label="k">${run.k ?? "–"}</td>
+      <td role="cell" class="small wide-only">${run.models?.length ? run.models.join(", ") : "–"}</td><td role="cell" class="number" data-label="Loss">${decimal(run.loss)}</td><td role="cell" class="number wide-only">${run.above_best == null ? "–" : percent(run.above_best, 0)}</td>
+      <td role="cell" class="number" data-label="Highest risk">${percent(run.highest_risk)}</td><td role="cell" class="number wide-only">${decimal(run.seconds, 1)}</td>
+      <td role="cell" class="number whole"><span class="row actions">${run.state === "done" && html`<a class="button small" href="#/${number}/look/${run.number}">Look</a><a class="button small" href="#/${number}/publish/${run.number}">Publish</a>`}
         <button class="button quiet small" onClick=${() => choose(run.number === chosen ? null : run.number)} aria-expanded=${run.number === chosen ? "true" : "false"}>Details</button>
-        <button class="button quiet small danger" onClick=${() => drop(run)} aria-label=${`Delete ${run.name}`}>Delete</button></span></td></tr>`)}</tbody></table></div>`;
+        <button class="button quiet small danger" onClick=${() => drop(run)} aria-label=${`Delete ${run.name}`}>Delete</button></span></td></tr>
+      ${run.problems?.length > 0 && html`<tr role="row"><td role="cell" class="whole" colspan="11"><${Problems} problems=${run.problems} way=${wayOut(project, change)} /></td></tr>`}`)}</tbody></table><//>`;
 }
 
 const STRATEGIES = { keep: "keep the groups of then: newcomers among themselves", search: "search groups anew, and check them with the earlier ones" };
@@ -82,7 +84,7 @@ function ByItself({ run, number, on, ready }) {
   const busy = run?.state === "running" || run?.state === "waiting";
   const anew = async () => { await remove(`/api/projects/${number}/runs/${run.number}`); await put(`/api/projects/${number}/frontier`, { on: true }); };
   const states = { waiting: `waits until no other run goes on; ${run?.points.length} of ${all} done`, running: `${run?.points.length} of ${all} done`, done: `all ${all} done`, failed: "it could not be read" };
-  return html`<div class="row gap"><label class="row small"><input type="checkbox" checked=${on} onChange=${(event) => put(`/api/projects/${number}/frontier`, { on: event.target.checked })} />Fill it by itself, in the background</label>
+  return html`<div class="row"><label class="row small"><input type="checkbox" checked=${on} onChange=${(event) => put(`/api/projects/${number}/frontier`, { on: event.target.checked })} />Fill it by itself, in the background</label>
       <span class="small muted" role="status">${run ? `${run.frontier.algorithms.join(", ")}: ${states[run.state] ?? `stopped, ${run.points.length} of ${all} done`}` : on && !ready ? "It begins when the first run has finished." : ""}</span>
       ${busy && html`<button class="button quiet small" onClick=${() => post(`/api/projects/${number}/runs/${run.number}/stop`, { best: false })}>Stop</button>`}
       ${on && run && !busy && run.state !== "done" && html`<button class="button quiet small" onClick=${() => put(`/api/projects/${number}/frontier`, { on: true })}>Go on</button>`}
@@ -137,6 +139,8 @@ export function RunPage({ store, catalogue }) {
   const active = runs.filter((run) => run.state === "running" || run.state === "waiting");
   const algorithm = catalogue.algorithms.find((one) => one.name === (settings.algorithm ?? "shoal"));
   const quasi = rolesOf(settings, "quasi-identifying");
+  const labels = [...rolesOf(settings, "sensitive"), ...rolesOf(settings, "insensitive")]; // what an analyst may want to foretell
+  const chooseAlgorithm = (wanted) => change((now) => ({ algorithm: wanted, effort: wanted === "shoal" ? now.effort : null, class: catalogue.algorithms.find((one) => one.name === wanted).takes_class ? now.class : null }));
   const start = async () => {
     setProblems(null);
     await save();
@@ -152,17 +156,18 @@ export function RunPage({ store, catalogue }) {
   return html`<${Intro} title="Run">A run searches groups of records that lose as little as possible, checks the released values, and writes nothing if they do not hold.<//>
     <div class="stack">
       <section class="card stack"><div class="row fields"><label class="field"><span>Name</span><input type="text" value=${name} placeholder=${`Run ${runs.length + 1}`} onInput=${(event) => setName(event.target.value)} /></label>
-          <label class="field"><span>Algorithm</span><select value=${algorithm.name} onChange=${(event) => change({ algorithm: event.target.value, effort: event.target.value === "shoal" ? settings.effort : null })}>${catalogue.algorithms.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
+          <label class="field"><span>Algorithm</span><select value=${algorithm.name} onChange=${(event) => chooseAlgorithm(event.target.value)}>${catalogue.algorithms.map((one) => html`<option value=${one.name}>${one.name}</option>`)}</select></label>
           ${algorithm.name === "shoal" && html`<label class="field"><span>Effort</span><select value=${settings.effort ?? "default"} onChange=${(event) => change({ effort: event.target.value === "default" ? null : event.target.value })}><option value="low">low: quick</option><option value="default">default</option><option value="high">high: loses less</option></select></label>`}
+          ${algorithm.takes_class && html`<label class="field"><span>Class label</span><select value=${settings.class ?? ""} onChange=${(event) => change({ class: event.target.value || null })}><option value="">none</option>${labels.map((one) => html`<option value=${one}>${one}</option>`)}</select></label>`}
           <label class="field"><span>Seed</span><${Typed} type="number" min="0" value=${settings.seed ?? 0} change=${(text) => change({ seed: Math.max(0, Math.round(Number(text))) })} /></label>
           <span class="spring"></span><button class="button main" onClick=${start} disabled=${quasi.length === 0}>Start the run</button></div>
-        <p class="small muted">${algorithm.title} (${algorithm.citation}). k ${settings.k ?? "–"}${settings.models?.length ? `, ${settings.models.join(", ")}` : ""}; ${quasi.length} quasi-identifying columns.</p>
-        <${Problems} problems=${problems} title="It cannot be started" /></section>
+        <p class="small muted">${sentence(algorithm.title)} (${algorithm.citation}). k ${settings.k ?? "–"}${settings.models?.length ? `, ${settings.models.join(", ")}` : ""}; ${quasi.length} quasi-identifying columns.</p>
+        <${Problems} problems=${problems} title="It cannot be started" way=${wayOut(project, change)} /></section>
       <${GivenOut} runs=${runs} settings=${settings} change=${change} />
       ${active.map((run) => html`<${Active} key=${run.number} run=${run} number=${number} />`)}
-      ${runs.length > 0 && html`<section class="card"><div class="head"><h2>Runs</h2>${runs.filter((run) => run.state === "done").length > 1 && html`<span class="small muted">Tick two or more to compare them.</span>`}</div><${RunList} runs=${runs} project=${project} number=${number} chosen=${chosen} choose=${choose} compared=${compared} compare=${compare} /></section>`}
+      ${runs.length > 0 && html`<section class="card"><div class="head"><h2>Runs</h2>${runs.filter((run) => run.state === "done").length > 1 && html`<span class="small muted">Tick two or more to compare them.</span>`}</div><${RunList} runs=${runs} project=${project} number=${number} change=${change} chosen=${chosen} choose=${choose} compared=${compared} compare=${compare} /></section>`}
       ${beside.length > 1 && html`<${Compared} number=${number} runs=${beside} catalogue=${catalogue} />`}
-      ${details && html`<section class="card stack"><div class="head"><h2>${details.name}</h2><${State} run=${details} /></div><${Problems} problems=${details.problems} /><${Curve} run=${details} />
+      ${details && html`<section class="card stack"><div class="head"><h2>${details.name}</h2><${State} run=${details} /></div><${Curve} run=${details} />
         ${details.state === "done" && html`<p class="small muted">${count(details.records)} records in ${count(details.classes)} groups, the smallest of ${count(details.smallest_class)}; ${count(details.suppressed)} suppressed. ${besideLoss(catalogue, details.beside_the_loss).map(([title, value]) => `${title}: ${value}. `)}${Object.entries(details.stages ?? {}).map(([stage, took]) => `${stage} ${seconds(took)}`).join(", ")}.</p>`}
         <div><button class="button small" onClick=${() => change(() => details.settings)} disabled=${!details.settings}>Take over its settings</button></div></section>`}
       <${Frontier} runs=${project.runs} number=${number} settings=${settings} catalogue=${catalogue} on=${project.frontier !== false} />

@@ -1,7 +1,7 @@
 // Where a table comes from, and the projects that are there.
 import { html, useState, useRef, useEffect, count, bytes, plural } from "../lib.js";
 import { get, post, remove, upload } from "../api.js";
-import { Busy, Problems, Intro } from "../parts.js";
+import { Busy, Problems, Intro, Scroll } from "../parts.js";
 
 const openProject = (number) => { location.hash = `#/${number}/table`; };
 
@@ -114,8 +114,8 @@ export function StartPage({ catalogue }) {
         ${catalogue.folders.length > 0 && html`<${Folders} folders=${catalogue.folders} failed=${setProblems} />`}
       </div>
       ${projects == null && html`<${Busy}>Looking for projects</${Busy}>`}
-      ${projects?.length > 0 && html`<section class="card"><h2>Projects</h2><div class="scroll"><table class="gap"><thead><tr><th scope="col">Name</th><th scope="col">Table</th><th scope="col" class="number">Runs</th><th scope="col">Begun</th><th><span class="sr">Delete</span></th></tr></thead>
+      ${projects?.length > 0 && html`<section class="card"><h2>Projects</h2><${Scroll} label="Projects"><table class="gap"><thead><tr><th scope="col">Name</th><th scope="col">Table</th><th scope="col" class="number">Runs</th><th scope="col">Begun</th><th><span class="sr">Delete</span></th></tr></thead>
         <tbody>${projects.map((project) => html`<tr><td class="name"><a href="#/${project.number}/table">${project.name}</a></td><td class="name">${project.table}</td><td class="number">${count(project.runs)}</td>
-          <td>${new Date(project.made * 1000).toLocaleString()}</td><td class="number"><button class="button quiet small danger" onClick=${() => drop(project)} aria-label=${`Delete ${project.name}`}>Delete</button></td></tr>`)}</tbody></table></div></section>`}
+          <td>${new Date(project.made * 1000).toLocaleString()}</td><td class="number"><button class="button quiet small danger" onClick=${() => drop(project)} aria-label=${`Delete ${project.name}`}>Delete</button></td></tr>`)}</tbody></table><//></section>`}
     </div>`;
 }

@@ -1,7 +1,8 @@
 // The table: what its columns are, how they look, what role each has, and who stands alone by them.
 import { html, useState, useEffect, useRef, count, percent, ROLES, rolesOf, plural } from "../lib.js";
 import { post, upload } from "../api.js";
-import { Busy, Problems, Fact, Intro, Next, Paged, Typed, useAnswer } from "../parts.js";
+import { Busy, Problems, Fact, Intro, Next, Paged, Scroll, Typed, useAnswer } from "../parts.js";
+import { Allowed } from "./kept.js";
 import { Figure, Bars, Columns, Tiny } from "../charts.js";
 
 // A newer version of an uploaded table: what was given out of the older one stays, and the next release holds with it.
@@ -38,7 +39,7 @@ function Lanes({ settings, setRole }) {
         onDrop=${(event) => { event.preventDefault(); setOver(null); setRole(event.dataTransfer.getData("text/plain"), role); }}>
       <h3><span class="spot ${role}"></span>${title}<span class="count">${names.length}</span></h3><p>${text}</p>
       <div class="chips">${names.map((name) => html`<button class="chip" draggable="true" aria-pressed=${picked === name ? "true" : "false"} onClick=${() => pick(picked === name ? null : name)} onDragStart=${(event) => { pick(null); event.dataTransfer.setData("text/plain", name); }}>${name}</button>`)}
-        ${picked != null && !names.includes(picked) && html`<button class="button small main" aria-label=${`Make ${picked} ${title.toLowerCase()}`} onClick=${() => { setRole(picked, role); pick(null); }}>Put it here</button>`}</div></div>`;
+        ${picked != null && !names.includes(picked) && html`<button class="button small main" aria-label=${`Put it here: make ${picked} ${title.toLowerCase()}`} onClick=${() => { setRole(picked, role); pick(null); }}>Put it here</button>`}</div></div>`;
   })}</div>`;
 }
 
@@ -50,20 +51,20 @@ function Suggestion({ column, role, setRole }) {
   return html`<button class="button quiet small" onClick=${() => setRole(column.name, column.role)} title="Take this suggestion">${column.role}</button> ${column.why}`;
 }
 
-function ColumnList({ overview, settings, setRole, setScale }) {
-  return html`<div class="scroll"><table><caption class="sr">Columns of the table</caption><thead><tr><th scope="col">Column</th><th scope="col">Distribution</th><th scope="col">Scale</th>
-      <th scope="col" class="number">Values</th><th scope="col" class="number">Missing</th><th scope="col">Role</th><th scope="col" class="wide-only">Suggested</th></tr></thead>
-    <tbody>${overview.columns.map((column) => html`<tr>
-      <td class="name"><span class="row"><span class="spot ${settings.roles[column.name]}"></span><strong>${column.name}</strong></span></td>
-      <td><${Tiny} picture=${column.picture} name=${column.name} /></td>
-      <td><select aria-label=${`Scale of ${column.name}`} value=${settings.scales?.[column.name] ?? ""} onChange=${(event) => setScale(column.name, event.target.value)}>
+function ColumnList({ overview, settings, change, setRole, setScale }) {
+  return html`<${Scroll} label="Columns of the table"><table class="cards" role="table"><caption class="sr">Columns of the table</caption><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Column</th><th role="columnheader" scope="col">Distribution</th><th role="columnheader" scope="col">Scale</th>
+      <th role="columnheader" scope="col" class="number">Values</th><th role="columnheader" scope="col" class="number">Missing</th><th role="columnheader" scope="col">Role</th><th role="columnheader" scope="col" class="wide-only">Suggested</th></tr></thead>
+    <tbody role="rowgroup">${overview.columns.map((column) => html`<tr role="row">
+      <td role="cell" class="name whole"><span class="row"><span class="spot ${settings.roles[column.name]}"></span><strong>${column.name}</strong></span></td>
+      <td role="cell"><${Tiny} picture=${column.picture} name=${column.name} /></td>
+      <td role="cell"><select aria-label=${`Scale of ${column.name}`} value=${settings.scales?.[column.name] ?? ""} onChange=${(event) => setScale(column.name, event.target.value)}>
         <option value="">${column.scale}</option>${SCALES.filter((scale) => scale !== column.scale).map((scale) => html`<option value=${scale}>${scale}</option>`)}</select></td>
-      <td class="number">${count(column.distinct)}</td><td class="number">${column.missing ? count(column.missing) : "–"}</td>
-      <td><select aria-label=${`Role of ${column.name}`} value=${settings.roles[column.name] ?? ""} onChange=${(event) => setRole(column.name, event.target.value)}>
+      <td role="cell" class="number" data-label="Values">${count(column.distinct)}</td><td role="cell" class="number ${column.missing ? "" : "nothing"}" data-label="Missing">${column.missing ? count(column.missing) : "–"}</td>
+      <td role="cell" class="whole"><select aria-label=${`Role of ${column.name}`} value=${settings.roles[column.name] ?? ""} onChange=${(event) => setRole(column.name, event.target.value)}>
         ${ROLES.map(({ role, title }) => html`<option value=${role}>${title}</option>`)}</select>
-        <div class="narrow-only small muted"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /></div></td>
-      <td class="small muted wide-only"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /></td>
-    </tr>`)}</tbody></table></div>`;
+        <div class="narrow-only small muted"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /><${Allowed} name=${column.name} settings=${settings} change=${change} /></div></td>
+      <td role="cell" class="small muted wide-only"><${Suggestion} column=${column} role=${settings.roles[column.name]} setRole=${setRole} /><${Allowed} name=${column.name} settings=${settings} change=${change} /></td>
+    </tr>`)}</tbody></table><//>`;
 }
 
 function Exposure({ ask, read, settings }) {
@@ -119,7 +120,7 @@ function Reading({ settings, change, columns, overview }) {
 }
 
 export function TablePage({ store }) {
-  const { project, change, save, replaced } = store;
+  const { project, change, settle, save, replaced } = store;
   const { settings, number } = project;
   const read = JSON.stringify([settings.csv, settings.date_formats, project.source.version]); // the server reads the table as the settings say
   const ask = (question) => save().then(() => post(`/api/projects/${number}/ask`, question));
@@ -127,7 +128,7 @@ export function TablePage({ store }) {
   // The first time a table is seen, its columns get the suggested roles, to be changed here.
   useEffect(() => {
     if (overview && overview.columns.some((column) => !settings.roles[column.name])) {
-      change({ roles: Object.fromEntries(overview.columns.map((column) => [column.name, settings.roles[column.name] ?? (known(column.role) ? column.role : column.safe_role)])) });
+      settle({ roles: Object.fromEntries(overview.columns.map((column) => [column.name, settings.roles[column.name] ?? (known(column.role) ? column.role : column.safe_role)])) });
     }
   }, [overview]);
   const setRole = (name, role) => change((now) => ({ roles: { ...now.roles, [name]: role } }));
@@ -144,7 +145,7 @@ export function TablePage({ store }) {
         <${Fact} name="Quasi-identifying" value=${count(rolesOf(settings, "quasi-identifying").length)} /><${Fact} name="Cells without a value" value=${count(overview.columns.reduce((sum, column) => sum + column.missing, 0))} /></div>
       <section class="card"><h2>Roles</h2><p>Drag a column to another role, or click it and then its new place; the list below does the same.</p><${Lanes} settings=${settings} setRole=${setRole} /></section>
       <div class="columns"><div class="stack"><section class="card"><h2>Columns</h2>${overview.pictured && html`<p>Pictures are drawn from ${count(overview.pictured)} records, taken at random.</p>`}
-          <${ColumnList} overview=${overview} settings=${settings} setRole=${setRole} setScale=${setScale} /></section><${Reading} settings=${settings} change=${change} overview=${overview} columns=${overview.columns.map((column) => column.name)} />
+          <${ColumnList} overview=${overview} settings=${settings} change=${change} setRole=${setRole} setScale=${setScale} /></section><${Reading} settings=${settings} change=${change} overview=${overview} columns=${overview.columns.map((column) => column.name)} />
           ${["sample", "upload"].includes(project.source.kind) && project.runs.length > 0 && html`<${Newer} project=${project} taken=${replaced} />`}</div>
         <${Exposure} ask=${ask} read=${read} settings=${settings} /></div>
       <section class="card"><h2>Records</h2><p>As they are in the file. Only you see them.</p><${Paged} label="Records of the table" needed=${[read]} load=${(start, size) => ask({ ask: "rows", start, count: size })} /></section>
