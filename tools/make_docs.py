@@ -149,14 +149,14 @@ def site_settings() -> dict[str, Any]:
     }
 
 
-def navigation() -> Iterator[dict[str, list[str]]]:
+def navigation() -> Iterator[dict[str, list[Any]]]:
     """The sections; pages that no section names come last, so that none is lost."""
     named: list[str] = []
     for title, patterns in NAVIGATION:
         found = [str(page.relative_to(PAGES)) for pattern in patterns for page in sorted(PAGES.glob(pattern))]
         named += found
         if found:
-            yield {title: found}
+            yield {title: [{"Overview": page} if page == "index.md" else page for page in found]}
     rest = [str(page.relative_to(PAGES)) for page in sorted(PAGES.rglob("*.md"))]
     rest = [page for page in rest if page not in named]
     if rest:

@@ -50,7 +50,8 @@ def tell_story(certificate: Dict, *, public: bool = False) -> tuple[Chapter, ...
 def _without_names(certificate: Dict) -> Dict:
     """The certificate with the number of columns in place of their names."""
     job, models = dict(certificate.get("job", {})), [str(spec) for spec in certificate.get("models", ())]
-    roles: Dict = {role: _counted(job[role]) for role in ("sensitive", "keep", "identifiers", "allow") if role in job}
+    roles: Dict = {role: _counted(job[role]) for role in ("sensitive", "keep", "identifiers") if role in job}
+    roles = {**roles, "allow": _counted(_allowed_and_telling(certificate))}
     unguarded = [name for name in job.get("sensitive", ()) if not _looked_at(name, models)]
     person = {"person": tell("a column that is dropped")} if job.get("person") else {}
     return {
@@ -170,7 +171,7 @@ def _risks_of_groups(certificate: Dict) -> list[str]:
 
 def _risks_of_kept_columns(certificate: Dict) -> list[str]:
     told = []
-    kept, allowed = _kept(certificate), certificate.get("job", {}).get("allow")
+    kept, allowed = _kept(certificate), _allowed_and_telling(certificate)
     if kept:
         text = "Kept columns are published as they are. Whoever knows one of them from elsewhere can use it: {names}."
         told.append(tell(text, names=_names(kept)))
@@ -181,9 +182,15 @@ def _risks_of_kept_columns(certificate: Dict) -> list[str]:
         records = certificate.get("records", {}).get("released", 0)
         told.append(Grave(sentence) if alone > ALONE * records else sentence)
     if allowed:
-        text = "Published although nearly every record has its own value: {names}. They single people out."
+        text = "Published knowingly, although they can tell who somebody is: {names}."
         told.append(Grave(tell(text, names=_names(allowed))))
     return told
+
+
+def _allowed_and_telling(certificate: Dict) -> list[str]:
+    """Columns that were allowed and against which something speaks; a certificate may hold no reasons."""
+    kept, allowed = certificate.get("kept"), certificate.get("job", {}).get("allow") or ()
+    return [name for name in allowed if not isinstance(kept, Mapping) or kept.get(name)]
 
 
 def _kept(certificate: Dict) -> list[str]:

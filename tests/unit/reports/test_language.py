@@ -185,8 +185,10 @@ def test_the_public_story_names_no_column() -> None:
 
 def test_kept_columns_and_the_order_of_rows_are_told() -> None:
     spoken = {**certificate(), "kept": {"ward": ["unique"], "floor": []}, "alone_with_kept": 1200, "row_order": "input"}
+    spoken["job"] = {**spoken["job"], "allow": ["ward", "floor"]}  # nothing speaks against the floor
     told = " ".join(sentence for chapter in tell_story(spoken) for sentence in chapter.sentences)
     assert "Kept as they are: ward, floor." in told
+    assert "who somebody is: ward." in told
     assert "1,200 records stand alone" in told
     assert "in the order of the input" in told
     public = " ".join(sentence for chapter in tell_story(spoken, public=True) for sentence in chapter.sentences)
