@@ -164,6 +164,7 @@ class Runs:
                     write_json(folder / "run.json", state)  # a server that is killed keeps it
                 else:
                     state.update(message, state=kind)
+                    continue  # how it ended is told when it was written down
                 self._tell(project, state)
         finally:
             self._children.pop(folder.name, None)
