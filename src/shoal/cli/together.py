@@ -13,6 +13,12 @@ def print_together(found: dict[str, Any]) -> None:
         _print_checks("The same for those who cannot join records", found["without_joining"])
     if not found["exact"]:
         print_text("More than two releases were looked at in pairs: all of them together may tell more.")
+    if found.get("read_alone") and found["unreadable_cells"]:
+        text = "cells cannot be read: they may hide what the releases give away together (--hierarchies?)."
+        print_text(f"{found['unreadable_cells']:,} {text}")
+    if found.get("taken_as_values"):
+        names = ", ".join(found["taken_as_values"])
+        print_text(f"Without a hierarchy every label is one value: {names}. If labels are groups, give --hierarchies.")
     if any(check["passed"] and check["classes_below"] for check in found["checks"]):
         text = "Some classes would be below k if a newcomer were in them; the releases alone do not tell who is there"
         print_text(f"{text} (--strict counts them).")

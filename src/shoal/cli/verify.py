@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,6 +75,7 @@ def verify(
         problems.append(Problem("bad-option", message, hint="--bound prices.npz --original people.csv"))
     outcome: dict[str, Any]
     told: dict[str, Any] = {}
+    certified: list[Mapping[str, Any]] = []
     if certificate is not None:
         given = {
             "--quasi": quasi,
@@ -112,7 +114,8 @@ def verify(
     if series is not None:
         if before:
             raise InputError(Problem("bad-option", "give --with or --series, not both"))
-        before = [entry.file for entry in releases_before(series, release)]
+        entries = releases_before(series, release)
+        before, certified = [entry.file for entry in entries], [entry.certificate for entry in entries]
     if before:
         how = TogetherOptions(
             options.names(sensitive), options.names(changing), setting, same_order, strict, options.names(join_key)
@@ -123,7 +126,10 @@ def verify(
             quasi=columns,
             k=number,
             models=tuple(model or ()),
+            person=person,
             hierarchies=hierarchies,
+            missing=tuple(missing or ()),
+            certificates=[*certified, told],
             options=how,
         )
         outcome = with_together(outcome, verdict)

@@ -27,7 +27,7 @@ from shoal.models.k_anonymity import KAnonymity
 from shoal.pipeline.keep_who_stayed import Widened, keep_who_stayed
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.purpose import Purpose, recode_options, threads_of
-from shoal.pipeline.verify_together import common_columns
+from shoal.pipeline.verify_together import common_columns, linking_columns
 from shoal.progress import Watch
 from shoal.released.domain import Domain, as_text, make_domains
 from shoal.releases.check import check_newest
@@ -58,6 +58,7 @@ class Keeping(Purpose):
     kept_class: NDArray[np.int32] | None = field(default=None, init=False)  # (records,) whose cells stay; -1: none
     widened: Widened | None = field(default=None, init=False)  # whose cells cover several classes of then
     smallest_newcomers: int | None = field(default=None, init=False)
+    newcomer_cells: pl.DataFrame | None = field(default=None, init=False)  # as released, where it is known who is new
     kept: bool = field(default=True, init=False)  # False: another strategy made classes anew
 
     def cluster(self, prepared: Prepared, watch: Watch) -> Clustering:
@@ -110,7 +111,17 @@ class Keeping(Purpose):
             )
         if not prepared.job.weaker_case:
             self.smallest_newcomers = _smallest(finished, prepared.job.quasi, self.found)
+        self.remember_newcomers(prepared, finished)
         return finished
+
+    def known_newcomers(self) -> NDArray[np.int64] | None:
+        """The rows of those who are new, where the table of then tells; else a newcomer may be anybody."""
+        return self.found.newcomers if self.found is not None and self.found.told_by_original else None
+
+    def remember_newcomers(self, prepared: Prepared, released: pl.DataFrame) -> None:
+        """In which cells newcomers are, for the check of what will be published in another order."""
+        rows = self.known_newcomers()
+        self.newcomer_cells = None if rows is None else as_texts(released[rows].select(prepared.job.quasi)).unique()
 
     def verify(self, prepared: Prepared, published: pl.DataFrame) -> dict[str, Any]:
         """The new release with every earlier one, from the released values; what the certificate tells of it."""
@@ -146,13 +157,14 @@ class Keeping(Purpose):
             setting=Setting(prepared.job.setting),
             joint_before=_held_jointly(self.earlier),
             join_key=prepared.job.join_key,
+            newcomers=self.newcomer_cells,
         )
 
     def reading(self, prepared: Prepared, published: pl.DataFrame) -> ReadTogether:
         """How the releases and a table are read together, by what the job says about the people."""
         job, requirement = prepared.job, prepared.requirement
         others = [*job.quasi, *job.join_key, *job.changing]
-        linking = common_columns([*(one.frame for one in self.earlier), published], others)
+        linking = linking_columns([*(one.frame for one in self.earlier), published], others)
         needed = ReadTogether.what_is_needed(requirement.k, requirement.models, linking)
         domains = self._domains(prepared)
         return ReadTogether(job.quasi, linking, domains, needed, job.setting == "moving", job.changing)
@@ -160,7 +172,8 @@ class Keeping(Purpose):
     def weak(self, prepared: Prepared, released: pl.DataFrame) -> Weak:
         """The classes of a release that fail with any of the earlier ones."""
         frames = [*(one.frame for one in self.earlier), released]
-        return weak_classes([as_texts(frame) for frame in frames], self.reading(prepared, released))
+        reading = self.reading(prepared, released)
+        return weak_classes([as_texts(frame) for frame in frames], reading, self.known_newcomers())
 
     def needs(self, prepared: Prepared) -> Needs:
         """Nobody needs anything yet."""

@@ -65,7 +65,10 @@ class Searching(Keeping):
         return replace(kept, details={**kept.details, "strategy": "keep"})
 
     def finish(self, prepared: Prepared, released: pl.DataFrame) -> pl.DataFrame:
-        return super().finish(prepared, released) if self.kept else released
+        if self.kept:
+            return super().finish(prepared, released)
+        self.remember_newcomers(prepared, released)
+        return released
 
     def _search(self, prepared: Prepared, most: float, watch: Watch) -> Clustering | None:
         """Groups that hold with every earlier release and lose less than `most`; None if no round gets there."""

@@ -23,7 +23,7 @@ from shoal.models.registry import parse_model
 from shoal.models.t_closeness import TCloseness
 from shoal.pipeline.certificate import is_unchanged
 from shoal.pipeline.signature import check_signature, read_signer
-from shoal.pipeline.verify_together import TogetherOptions, together
+from shoal.pipeline.verify_together import TogetherOptions, lacking_hierarchies, together
 from shoal.releases.order_leak import order_leak
 from shoal.releases.verdict import TogetherVerdict
 from shoal.tables.distinct import text_codes
@@ -91,13 +91,15 @@ def verify_frames(
     frame, _ = to_polars(release)
     problems += _unknown_columns(frame.columns, quasi)
     known = given.with_trees(frame, quasi, problems)
+    if earlier:
+        problems += counting_persons(asked.person)
     if problems:
         raise InputError(problems)
     found = verify_release(frame, quasi, wanted, known, suppression_limit=asked.suppression_limit, counts=counts)
     if not earlier:
         return found
     trees = {**_quasi_trees(given.hierarchies, quasi), **known.hierarchies}
-    verdict = together([*(to_polars(one)[0] for one in earlier), frame], quasi, wanted, how, trees)
+    verdict = together([*(to_polars(one)[0] for one in earlier), frame], quasi, wanted, how, trees, known.missing)
     return replace(found, passed=found.passed and verdict.passed, together=verdict.as_dict())
 
 
@@ -186,10 +188,16 @@ def verify_with(
     quasi: Sequence[str],
     k: int | None,
     models: Sequence[str] = (),
+    person: str | None = None,
     hierarchies: Path | None = None,
+    missing: Sequence[str] = (),
+    certificates: Sequence[Mapping[str, Any]] = (),
     options: TogetherOptions,
 ) -> TogetherVerdict:
-    """What an attacker learns who joins a released file with the ones published before it, the earliest first."""
+    """What an attacker learns who joins a released file with the ones published before it, the earliest first.
+
+    The `certificates` of some of them tell which columns cannot be read without their hierarchies.
+    """
     problems: list[Problem] = []
     wanted = _models(k, models, problems)
     frames = []
@@ -198,9 +206,19 @@ def verify_with(
             frames.append(read_table(path).frame)
         except InputError as error:
             problems += error.problems
+    trees = _read_trees(hierarchies, quasi)
+    problems += [*lacking_hierarchies(certificates, quasi, trees), *counting_persons(person)]
     if problems:
         raise InputError(dict.fromkeys(problems))
-    return together(frames, quasi, wanted, options, _read_trees(hierarchies, quasi))
+    return together(frames, quasi, wanted, options, trees, missing)
+
+
+def counting_persons(person: str | None) -> list[Problem]:
+    """Candidates are counted by records, so nothing can be said of persons who have several."""
+    if person is None:
+        return []
+    message = "persons with several records cannot be looked at over releases yet: candidates are counted by records"
+    return [Problem("not-with-earlier", message, hint="leave out --with and --series, or --person")]
 
 
 def _same_files(release: Path, certificate: Mapping[str, Any]) -> bool:

@@ -19,9 +19,9 @@ from shoal.releases.verdict import Setting, TogetherVerdict
 class TogetherOptions:
     """How releases are looked at together; see `shoal.releases.check`.
 
-    `sensitive` are the columns that tell records of different releases apart. Without them all columns do that every
-    release has and that are not quasi-identifiers: what is published unchanged can be joined on. By the columns of a
-    `join_key` an attacker joins the releases record by record.
+    `sensitive` are the columns that tell records of different releases apart. Without them all columns do that at
+    least two releases have and that are not quasi-identifiers: what is published unchanged can be joined on. By the
+    columns of a `join_key` an attacker joins the releases record by record.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -38,6 +38,7 @@ def together(
     models: Sequence[Model],
     options: TogetherOptions,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    missing: Sequence[str] = (),
 ) -> TogetherVerdict:
     """What an attacker learns who has all releases, the earliest first. k is that of the k-anonymity asked for."""
     from shoal.releases.check import check_together
@@ -49,7 +50,7 @@ def together(
         problems.append(Problem("no-k", message, hint="-k 10"))
     if problems:
         raise InputError(dict.fromkeys(problems))
-    linking = options.sensitive or common_columns(releases, [*quasi, *options.join_key])
+    linking = options.sensitive or linking_columns(releases, [*quasi, *options.join_key])
     return check_together(
         releases,
         quasi,
@@ -59,6 +60,7 @@ def together(
         changing=options.changing,
         setting=options.setting,
         hierarchies=hierarchies,
+        missing=missing,
         same_order=options.same_order,
         join_key=options.join_key,
         strict=options.strict,
@@ -71,6 +73,12 @@ def common_columns(releases: Sequence[pl.DataFrame], quasi: Collection[str]) -> 
     return tuple(name for name in first.columns if name not in quasi and all(name in frame.columns for frame in others))
 
 
+def linking_columns(releases: Sequence[pl.DataFrame], quasi: Collection[str]) -> tuple[str, ...]:
+    """The columns besides the quasi-identifiers that at least two releases have."""
+    names = [name for frame in releases for name in frame.columns if name not in quasi]
+    return tuple(name for name in dict.fromkeys(names) if names.count(name) > 1)
+
+
 def _problems(releases: Sequence[pl.DataFrame], named: Sequence[str]) -> list[Problem]:
     return [
         Problem("unknown-column", f"release {number} has no such column", name, did_you_mean(name, frame.columns))
@@ -78,6 +86,20 @@ def _problems(releases: Sequence[pl.DataFrame], named: Sequence[str]) -> list[Pr
         for name in dict.fromkeys(named)
         if name not in frame.columns
     ]
+
+
+def lacking_hierarchies(
+    certificates: Sequence[Mapping[str, Any]], quasi: Sequence[str], given: Collection[str]
+) -> list[Problem]:
+    """Categories that were released with a hierarchy, by the certificates: without it a group is taken for a value."""
+    with_one = {
+        name
+        for told in certificates
+        for name in told.get("job", {}).get("hierarchies", {})
+        if told.get("columns", {}).get(name, {}).get("scale") == "category"
+    }
+    message = "it was released with a hierarchy, and without it a group of values would be taken for a value"
+    return [Problem("no-hierarchy", message, name, "--hierarchies") for name in quasi if name in with_one - set(given)]
 
 
 def with_together(found: dict[str, Any], verdict: TogetherVerdict) -> dict[str, Any]:

@@ -27,13 +27,20 @@ BoolArray = NDArray[np.bool_]
 
 
 def all_victims(
-    worlds: Worlds, numbers: Numbers, needed: Needed, *, strict: bool = False, exempt: bool = True
+    worlds: Worlds,
+    numbers: Numbers,
+    needed: Needed,
+    *,
+    strict: bool = False,
+    exempt: bool = True,
+    there: BoolArray | None = None,
 ) -> list[AttackCheck]:
-    """Every victim that is possible."""
+    """Every victim that is possible. `there` marks later classes in which newcomers are known to be."""
+    needed = needed.told_by(worlds.one.cell_columns)
     judged = judge_pairs(worlds, needed, by_values=not strict)
     new = judge_newcomers(worlds, needed)
     if not strict:
-        new = newcomers_by_values(worlds, new)
+        new = newcomers_by_values(worlds, needed, new)
     if exempt:
         hidden = worlds.one.suppressed[worlds.pairs.earlier] & worlds.other.suppressed[worlds.pairs.later]
         judged, new = without(judged, hidden), without(new, worlds.other.suppressed)
@@ -43,7 +50,7 @@ def all_victims(
     return [
         _of_pairs(Attack.FORWARD, numbers, judged, worlds.pairs.earlier, worlds.one.sizes, surely, by_form),
         _of_pairs(Attack.CROSS, numbers, judged, worlds.pairs.later, worlds.other.sizes, surely, by_form),
-        _backward(worlds, numbers, new, strict=strict),
+        _backward(worlds, numbers, new, np.full_like(new.bad, strict) if there is None else there | strict),
     ]
 
 
@@ -78,10 +85,10 @@ def _of_pairs(
     )
 
 
-def _backward(worlds: Worlds, numbers: Numbers, judged: Judged, *, strict: bool) -> AttackCheck:
-    """B. Classes that are below only if a newcomer is there, whom no world needs, count with `strict` alone."""
+def _backward(worlds: Worlds, numbers: Numbers, judged: Judged, there: BoolArray) -> AttackCheck:
+    """B. Classes that are below only if a newcomer is there, whom no world needs, count where they are marked."""
     surely = worlds.surely_new(judged.bad) if judged.bad.any() else 0
-    passed = not judged.bad.any() if strict else surely == 0
+    passed = surely == 0 and not (judged.bad & there).any()
     counts = judged.counts & ~judged.bad if passed else judged.counts
     shown = Judged(counts if counts.any() else judged.counts, judged.below, judged.alike, judged.left)
     closed = worlds.closed_newcomers()[shown.counts]
@@ -101,6 +108,7 @@ def _backward(worlds: Worlds, numbers: Numbers, judged: Judged, *, strict: bool)
 def real_victims(worlds: Worlds, numbers: Numbers, needed: Needed, *, exempt: bool = True) -> list[AttackCheck]:
     """The same attacks on the people that there are: every person in its own pair of classes."""
     earlier, later = worlds.one, worlds.other
+    needed = needed.told_by(earlier.cell_columns)
     pair = _own_pairs(worlds)
     new = later.class_of_row[earlier.records :]
     worlds.ask_newcomers(np.unique(new).astype(np.int64))

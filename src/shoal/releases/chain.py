@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.released.domain import CountArray
+from shoal.releases.classes import ReleaseClasses
 from shoal.releases.diversity import diverse, histograms
 from shoal.releases.judging import Needed
 from shoal.releases.worlds import Worlds, inside
@@ -43,7 +44,7 @@ def first_step(worlds: Worlds) -> Step:
 
 def chain_holds(first: Worlds, rest: Sequence[Worlds], steps: Sequence[Step], needed: Needed) -> bool:
     """Whether the releases are a chain in which everybody has enough companions. `rest` are the further worlds."""
-    if not all(step.kept for step in steps):
+    if not all(step.kept for step in steps) or not _tells_of_all((first, *rest), needed):
         return False
     if not _enough(first, needed, first.one.cell_class, first.one.cell_sizes, later=False):
         return False
@@ -55,7 +56,23 @@ def chain_holds(first: Worlds, rest: Sequence[Worlds], steps: Sequence[Step], ne
 
 def chain_goes_on(worlds: Worlds, step: Step, needed: Needed) -> bool:
     """Whether a chain that held until the earlier release holds with the later one too."""
-    return step.kept and _enough(worlds, needed, worlds.other.cell_class, step.newcomers, later=True)
+    if not step.kept or not _tells_of_all((worlds,), needed):
+        return False
+    return _enough(worlds, needed, worlds.other.cell_class, step.newcomers, later=True)
+
+
+def never_interrupted(tables: Sequence[ReleaseClasses]) -> bool:
+    """Whether no sensitive column is lacking between two releases that have it: else steps do not make one world."""
+    for name in {name for table in tables for name in table.cell_columns}:
+        having = [number for number, table in enumerate(tables) if name in table.cell_columns]
+        if having[-1] - having[0] >= len(having):
+            return False
+    return True
+
+
+def _tells_of_all(steps: Sequence[Worlds], needed: Needed) -> bool:
+    """Whether all releases have the columns whose diversity is asked for."""
+    return all(model.column in worlds.one.cell_columns for worlds in steps for model in needed.diversities)
 
 
 def _enough(worlds: Worlds, needed: Needed, classes: NDArray[np.int32], counts: CountArray, *, later: bool) -> bool:

@@ -20,14 +20,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
-from shoal.released.domain import Domain
+from shoal.released.domain import Domain, DomainKind
 from shoal.released.reading import group_rows
 from shoal.releases.attacks import Numbers, all_victims, real_victims
-from shoal.releases.chain import Step, chain_goes_on, chain_holds, first_step
+from shoal.releases.chain import Step, chain_goes_on, chain_holds, first_step, never_interrupted
 from shoal.releases.classes import ReleaseClasses, read_classes
 from shoal.releases.diversity import diversities_among
 from shoal.releases.domains import domains_of_releases
@@ -81,6 +82,7 @@ def check_together(
     changing: Collection[str] = (),
     domains: Mapping[str, Domain] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    missing: Sequence[str] = (),
     **reading: Any,
 ) -> TogetherVerdict:
     """Check releases, the earliest first, against an attacker who has all of them.
@@ -88,14 +90,17 @@ def check_together(
     `sensitive` columns are released as they are and do not change; they tell records apart. Of the `models` those of
     l-diversity are judged on the records that are left. Columns that are `changing`, quasi-identifiers or sensitive,
     are not used to tell whether two records fit: a weaker reading. `domains` are those of the original of the last
-    release (`make_domains`); without them the releases and the `hierarchies` tell. For `reading` see `Reading`.
+    release (`make_domains`); without them the releases, the `hierarchies`, and the texts that mean `missing` tell. For
+    `reading` see `Reading`.
     """
     how = Reading.of(**reading)
     names = as_names(quasi)
     secrets = tuple(name for name in as_names(sensitive or ()) if name not in changing and name not in how.join_key)
     diversities = diversities_among(models)
     _check(releases, names, k, how, [model.column for model in diversities if model.column not in secrets])
-    read_with = domains if domains is not None else domains_of_releases(releases, names, hierarchies)
+    read_with = domains
+    if read_with is None:
+        read_with = domains_of_releases(releases, names, hierarchies, missing=missing)
     tables = read_classes(releases, names, read_with, secrets, changing)
     needed = Needed(k, tuple(diversities))
     joint = _joined(releases, tables, needed, how)
@@ -108,6 +113,8 @@ def check_together(
         unreadable_cells=sum(table.unreadable for table in tables),
         diversities=tuple(model.spec() for model in diversities),
         changing=tuple(changing),
+        read_alone=domains is None,
+        taken_as_values=tuple(name for name in names if domains is None and read_with[name].kind is DomainKind.FLAT),
         without_joining=_without_joining(tables, needed, how) if joint else (),
     )
 
@@ -138,21 +145,24 @@ def check_newest(
     setting: Setting = Setting.GROWING,
     joint_before: bool = False,
     join_key: tuple[str, ...] = (),
+    newcomers: pl.DataFrame | None = None,
 ) -> TogetherVerdict:
     """Check the last release with every earlier one, and by the key if there is one.
 
     `joint_before`: the earlier ones are known to hold all at once. Then a last release that keeps every class of the
-    one before it as a whole holds with all of them at once.
+    one before it as a whole holds with all of them at once. `newcomers` are the cells of those who are new in the last
+    release, where that is known: who is there counts, whether the releases tell of it or not.
     """
     tables = read_classes(releases, how.quasi, how.domains, how.linking, how.changing)
     checks: list[AttackCheck] = []
     scope = Scope.ALL if len(tables) == 2 else Scope.PAIRS
-    last, steady = len(tables) - 1, not how.may_leave
+    last, steady = len(tables) - 1, not how.may_leave and never_interrupted(tables)
+    there = _classes_with(newcomers, releases[-1], tables[-1]) if newcomers is not None else None
     for earlier in range(last):
         worlds = make_worlds(tables[earlier], tables[last], may_leave=how.may_leave)
         if joint_before and steady and earlier == last - 1 and chain_goes_on(worlds, first_step(worlds), how.needed):
             scope = Scope.ALL
-        checks += all_victims(worlds, (earlier + 1, last + 1), how.needed)
+        checks += all_victims(worlds, (earlier + 1, last + 1), how.needed, there=there)
     if join_key:
         checks.append(joint_check(join_by_key(releases, join_key), tables, how.needed, Attack.SAME_KEY))
     return TogetherVerdict(
@@ -164,6 +174,16 @@ def check_newest(
         diversities=tuple(model.spec() for model in how.needed.diversities),
         changing=tuple(how.changing),
     )
+
+
+def _classes_with(cells: pl.DataFrame, release: pl.DataFrame, table: ReleaseClasses) -> NDArray[np.bool_]:
+    """(classes,) those that hold the cells of somebody; all of them where a cell is not found."""
+    names = cells.columns
+    wanted = cells.unique().with_row_index("cell")
+    rows = release.select(names).with_row_index("row").join(wanted, on=names, nulls_equal=True)
+    marked = np.full(table.sizes.shape[0], rows["cell"].n_unique() < wanted.height)
+    marked[table.class_of_row[rows["row"].to_numpy()]] = True
+    return marked
 
 
 def _all_pairs(tables: Sequence[ReleaseClasses], needed: Needed, how: Reading) -> tuple[list[AttackCheck], Scope]:
@@ -185,7 +205,8 @@ def _all_pairs(tables: Sequence[ReleaseClasses], needed: Needed, how: Reading) -
         return checks, Scope.ALL
     if how.rows_known and _stay_together(tables, needed):
         return checks, Scope.ALL
-    proven = bool(steps) and chain_holds(chain[0], chain[1:], steps, needed) and not how.strict
+    proven = bool(steps) and never_interrupted(tables) and chain_holds(chain[0], chain[1:], steps, needed)
+    proven = proven and not how.strict
     return checks, Scope.ALL if proven else Scope.PAIRS
 
 

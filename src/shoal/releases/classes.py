@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -67,6 +67,20 @@ class ReleaseClasses:
     def records(self) -> int:
         return int(self.class_of_row.shape[0])
 
+    def told_by(self, columns: Iterable[str]) -> ReleaseClasses:
+        """The same with cells that only these sensitive columns tell apart."""
+        told = {name: self.cell_columns[name] for name in columns}
+        if len(told) == len(self.cell_columns):
+            return self
+        merged, _, cell = group_rows([self.cell_class, *told.values()], self.cell_class.shape[0])
+        return replace(
+            self,
+            cell_of_row=merged[self.cell_of_row],
+            cell_class=self.cell_class[cell],
+            cell_sizes=np.bincount(merged, self.cell_sizes, cell.shape[0]).astype(np.int64),
+            cell_columns={name: codes[cell] for name, codes in told.items()},
+        )
+
 
 def read_classes(
     releases: Sequence[pl.DataFrame],
@@ -77,13 +91,13 @@ def read_classes(
 ) -> list[ReleaseClasses]:
     """Read every release with the same domains, and number the sensitive values alike in all of them.
 
-    Quasi-identifiers that are `changing` tell classes apart, but not whether two classes fit.
+    A release may lack a sensitive column that others have. Quasi-identifiers that are `changing` tell classes apart,
+    but not whether two classes fit.
     """
     lacking = [
-        Problem("unknown-column", f"release {number + 1} has no such column", name)
-        for number, frame in enumerate(releases)
+        Problem("unknown-column", "no release has such a column", name)
         for name in sensitive
-        if name not in frame.columns
+        if not any(name in frame.columns for frame in releases)
     ]
     if lacking:
         raise InputError(lacking)
@@ -93,14 +107,15 @@ def read_classes(
 
 
 def _sensitive_numbers(releases: Sequence[pl.DataFrame], sensitive: Sequence[str]) -> list[dict[str, CodeArray]]:
-    """For every release the number of each cell's text, per sensitive column."""
-    ends = np.cumsum([frame.height for frame in releases])[:-1]
+    """For every release the number of each cell's text, per sensitive column that it has."""
     found: list[dict[str, CodeArray]] = [{} for _ in releases]
     for name in sensitive:
-        stacked = pl.concat([as_text(frame[name]).alias(name) for frame in releases])
+        having = [number for number, frame in enumerate(releases) if name in frame.columns]
+        stacked = pl.concat([as_text(releases[number][name]).alias(name) for number in having])
         codes = stacked.rank("dense").fill_null(0).to_numpy().astype(np.int32)
-        for of_release, part in zip(found, np.split(codes, ends), strict=True):
-            of_release[name] = part
+        ends = np.cumsum([releases[number].height for number in having])[:-1]
+        for number, part in zip(having, np.split(codes, ends), strict=True):
+            found[number][name] = part
     return found
 
 

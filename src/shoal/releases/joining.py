@@ -49,9 +49,11 @@ class Joined:
         return classes, sizes
 
     def last_value(self, tables: Sequence[ReleaseClasses], column: str) -> CodeArray:
-        """(persons,) the value of a column in the last release that has the person."""
-        values = np.zeros(self.persons, dtype=np.int32)
+        """(persons,) the value of a column in the last release that has both; ABSENT: none has."""
+        values = np.full(self.persons, ABSENT, dtype=np.int32)
         for rows, table in zip(self.row_in, tables, strict=True):
+            if column not in table.cell_columns:
+                continue
             there = rows != ABSENT
             values[there] = table.cell_columns[column][table.cell_of_row[rows[there]]]
         return values
@@ -96,8 +98,10 @@ def joint_check(joined: Joined, tables: Sequence[ReleaseClasses], needed: Needed
     alike = np.zeros(sizes.shape[0], dtype=np.bool_)
     for model in needed.diversities:
         values = joined.last_value(tables, model.column)
-        ones = np.ones(joined.persons, dtype=np.int64)
-        alike |= ~diverse(model, histograms(class_of_person, values, ones, sizes.shape[0]))
+        told = np.flatnonzero(values != ABSENT)
+        shown = np.bincount(class_of_person[told], minlength=sizes.shape[0]) > 0
+        left = histograms(class_of_person[told], values[told], np.ones_like(told), sizes.shape[0])
+        alike |= shown & ~diverse(model, left)
     return AttackCheck(
         attack=attack,
         releases=tuple(range(1, len(tables) + 1)),

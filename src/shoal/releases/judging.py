@@ -2,7 +2,8 @@
 
 With `by_values` the attacker knows a victim's quasi-identifiers, not the classes: a pair that lies inside a pair that
 holds is passed over, because whoever is there may as well be in the other one and has its candidates too. This never
-overstates the anonymity. Where the classes of each release do not overlap there are no such pairs.
+overstates the anonymity. Where the classes of each release do not overlap there are no such pairs. What the candidates
+of both have in common is looked at again where diversity is asked for (`mixed_diversity.py`).
 
 In large releases a search for a world goes along REACH edges at most. A pair for which none is found that holds is
 *open* and counts as below k: again nothing is overstated. Only if no pair is known to be below are the open ones
@@ -11,15 +12,17 @@ searched to the end, up to LAST of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.models.l_diversity import DistinctLDiversity
 from shoal.released.domain import CountArray
 from shoal.releases.classes import pairs_that_fit
 from shoal.releases.diversity import Diversity, diverse, histograms
+from shoal.releases.mixed_diversity import one_sided
 from shoal.releases.worlds import WHOLE, Worlds, inside
 
 BoolArray = NDArray[np.bool_]
@@ -32,6 +35,10 @@ class Needed:
 
     k: int
     diversities: tuple[Diversity, ...] = ()
+
+    def told_by(self, columns: Collection[str]) -> Needed:
+        """The same for releases that have these sensitive columns. Of others they tell together no more than alone."""
+        return Needed(self.k, tuple(model for model in self.diversities if model.column in columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +79,22 @@ def judge_pairs(worlds: Worlds, needed: Needed, *, by_values: bool = True) -> Ju
             _settle(worlds, needed, pairs, reach)
         good = _good(worlds, needed)
         pairs = pairs[~good[pairs]]
+    if by_values and needed.diversities:
+        pairs = np.union1d(pairs, one_sided(worlds, needed.diversities, good, np.setdiff1d(everything, pairs), reach))
     counts = good.copy()
     counts[pairs] = True
     _ask_what_matters(worlds, needed, counts, reach)
     left = worlds.of_pairs(worlds.found)
-    undecided = counts & (worlds.exact == 0) & (left < needed.k) & (worlds.of_pairs(worlds.closed) >= needed.k)
+    unknown = (left == 0) | (
+        worlds.of_pairs(worlds.closed) >= needed.k
+    )  # whether anybody is there, or whether it holds
+    undecided = counts & (worlds.exact == 0) & (left < needed.k) & unknown
     counts &= (left > 0) | undecided
     below = counts & (left < needed.k)
-    return Judged(counts, below, counts & ~below & ~_good(worlds, needed), np.maximum(left, 1), undecided)
+    fewest = left[counts & (left > 0)].min(initial=max(needed.k, 1))
+    return Judged(
+        counts, below, counts & ~below & ~_good(worlds, needed), np.where(left > 0, left, fewest), undecided
+    )  # fmt: skip
 
 
 def judge_newcomers(worlds: Worlds, needed: Needed) -> Judged:
@@ -92,7 +107,8 @@ def judge_newcomers(worlds: Worlds, needed: Needed) -> Judged:
     for model in needed.diversities:
         value = worlds.other.cell_columns[model.column]
         holds &= diverse(model, histograms(worlds.other.cell_class, value, worlds.free, left.shape[0]))
-    counts = left > 0
+    undecided = (worlds.of_classes(worlds.given_up.astype(np.int64)) > 0) & (left < needed.k)
+    counts = (left > 0) | undecided
     below = counts & (left < needed.k)
     return Judged(counts, below, counts & ~below & ~holds, left)
 
@@ -109,10 +125,12 @@ def _smallest_exactly(worlds: Worlds, asked: BoolArray, reach: int) -> CountArra
         asked = asked | might_hold_more
 
 
-def newcomers_by_values(worlds: Worlds, judged: Judged) -> Judged:
+def newcomers_by_values(worlds: Worlds, needed: Needed, judged: Judged) -> Judged:
     """Classes of newcomers that lie inside a class that holds are passed over, as pairs are."""
     bad = np.flatnonzero(judged.bad)
     good = judged.counts & ~judged.bad
+    if not all(isinstance(model, DistinctLDiversity) for model in needed.diversities):
+        return judged  # candidates of several classes together may be less diverse than those of one
     if not bad.shape[0] or not good.any():
         return judged
     covers = worlds.other.covers

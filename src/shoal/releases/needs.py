@@ -89,8 +89,9 @@ class Needs:
 
 def make_needs(earlier: Sequence[pl.DataFrame], table: pl.DataFrame, how: ReadTogether) -> Needs:
     """Nobody needs anything yet. All frames are of texts."""
-    *releases, rows = read_classes([*earlier, table], how.quasi, how.domains, how.linking, how.changing)
-    codes, values = _joint_values([*releases, rows], how.linking)
+    linking = [name for name in how.linking if all(name in frame.columns for frame in (*earlier, table))]
+    *releases, rows = read_classes([*earlier, table], how.quasi, how.domains, linking, how.changing)
+    codes, values = _joint_values([*releases, rows], linking)
     link = codes[-1][rows.cell_of_row]
     available = np.bincount(link, minlength=values)
     held, asked = [], []

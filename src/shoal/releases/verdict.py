@@ -82,14 +82,20 @@ class TogetherVerdict:
     setting: Setting
     checks: tuple[AttackCheck, ...]
     scope: Scope
-    unreadable_cells: int  # taken to cover everything, which can hide a crack
+    unreadable_cells: int  # taken to cover everything
+    read_alone: bool = False  # without the original, so that cells we cannot read may be clear to others
     diversities: tuple[str, ...] = ()  # models that were judged on what is left
     changing: tuple[str, ...] = ()  # columns that were not used, because their values may change
+    taken_as_values: tuple[str, ...] = ()  # columns of words without a hierarchy: a label is a value, not a group
     without_joining: tuple[AttackCheck, ...] = ()  # beside releases joined record by record: what others learn
 
     @property
     def passed(self) -> bool:
-        return all(check.passed for check in self.checks)
+        return not self._hide_something and all(check.passed for check in self.checks)
+
+    @property
+    def _hide_something(self) -> bool:
+        return self.read_alone and self.unreadable_cells > 0
 
     @property
     def exact(self) -> bool:
@@ -121,6 +127,8 @@ class TogetherVerdict:
             "scope": self.scope.value,
             "exact": self.exact,
             "unreadable_cells": self.unreadable_cells,
+            "read_alone": self.read_alone,
+            "taken_as_values": list(self.taken_as_values),
             "diversities": list(self.diversities),
             "changing": list(self.changing),
             "checks": [check.as_dict() for check in self.checks],
@@ -130,5 +138,6 @@ class TogetherVerdict:
     def __str__(self) -> str:
         head = f"{self.k}-anonymity of the releases together {'holds' if self.passed else 'fails'}"
         scope = "all worlds" if self.exact else "every two releases; all together may give away more"
+        unread = [f"  {self.unreadable_cells} cells cannot be read"] if self._hide_something else []
         others = (f"  without joining records: {check}" for check in self.without_joining)
-        return "\n".join([f"{head} ({scope})", *(f"  {check}" for check in self.checks), *others])
+        return "\n".join([f"{head} ({scope})", *unread, *(f"  {check}" for check in self.checks), *others])

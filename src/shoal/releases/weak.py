@@ -43,26 +43,34 @@ class Weak:
         return self.later[self.class_of_row]
 
 
-def weak_classes(releases: Sequence[pl.DataFrame], how: ReadTogether) -> Weak:
-    """The classes of the last release that fail with any of the earlier ones, by the rules of the check."""
+def weak_classes(
+    releases: Sequence[pl.DataFrame], how: ReadTogether, newcomers: NDArray[np.int64] | None = None
+) -> Weak:  # fmt: skip
+    """The classes of the last release that fail with any of the earlier ones, by the rules of the check.
+
+    `newcomers` are the rows of the last release that are known to be new.
+    """
     *earlier, last = read_classes(releases, how.quasi, how.domains, how.linking, how.changing)
-    later, new = (np.zeros(last.sizes.shape[0], dtype=np.bool_) for _ in range(2))
+    later, new, there = (np.zeros(last.sizes.shape[0], dtype=np.bool_) for _ in range(3))
+    if newcomers is not None:
+        there[last.class_of_row[newcomers]] = True
     found = []
     for table in earlier:
         worlds = make_worlds(table, last, may_leave=how.may_leave)
-        pairs, newcomers = _bad(worlds, how.needed)
+        pairs, of_newcomers = _bad(worlds, how.needed, there)
         roomy = worlds.of_pairs(worlds.closed)[pairs] >= how.needed.k
         found.append(WeakPairs(worlds.pairs.earlier[pairs], worlds.pairs.later[pairs], roomy))
         later[worlds.pairs.later[pairs]] = True
-        new |= newcomers
+        new |= of_newcomers
     return Weak(last.class_of_row, later | new, new, found)
 
 
-def _bad(worlds: Worlds, needed: Needed) -> tuple[BoolArray, BoolArray]:
-    """Pairs, and classes of newcomers, that fail; newcomers only if somebody is surely there."""
+def _bad(worlds: Worlds, needed: Needed, there: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Pairs, and classes of newcomers, that fail; newcomers only if somebody is surely, or known to be, there."""
+    needed = needed.told_by(worlds.one.cell_columns)
     pairs = judge_pairs(worlds, needed)
-    newcomers = newcomers_by_values(worlds, judge_newcomers(worlds, needed))
+    newcomers = newcomers_by_values(worlds, needed, judge_newcomers(worlds, needed))
     hidden = worlds.one.suppressed[worlds.pairs.earlier] & worlds.other.suppressed[worlds.pairs.later]
     bad, bad_new = without(pairs, hidden).bad, without(newcomers, worlds.other.suppressed).bad
     sure = bool(bad_new.any()) and worlds.surely_new(bad_new) > 0
-    return bad, bad_new if sure else np.zeros_like(bad_new)
+    return bad, bad_new if sure else bad_new & there

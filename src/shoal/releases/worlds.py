@@ -67,6 +67,7 @@ class Worlds:
     found: CountArray  # (edges,) the most that was seen
     free: CountArray  # (later cells,) the most newcomers that were seen
     exact: NDArray[np.uint8]  # (pairs,)
+    given_up: NDArray[np.uint8]  # (later cells,) 1 where `free` may be too low, because the search was given up
 
     @property
     def closed(self) -> CountArray:
@@ -94,7 +95,7 @@ class Worlds:
         chosen = np.zeros(self.other.sizes.shape[0], dtype=np.bool_)
         chosen[classes] = True
         cells = np.flatnonzero(chosen[self.other.cell_class])
-        most_free(cells, self.other.cell_sizes[cells], reach, *self._network, self.free)
+        most_free(cells, self.other.cell_sizes[cells], reach, *self._network, self.free, self.given_up)
 
     def surely_elsewhere(self, edges: NDArray[np.bool_]) -> int:
         """How many earlier records do not go along these edges, whichever world is the real one."""
@@ -115,16 +116,23 @@ class Worlds:
 
     def inside_good_pairs(self, pairs: NDArray[np.int64], good: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Of some pairs: whether one of the good pairs holds every value that the two classes share."""
-        covered = np.zeros(self.pairs.count, dtype=np.uint8)
+        covered = self.around_it(pairs, good, same_earlier=True) >= 0
+        covered[~covered] = self.around_it(pairs[~covered], good, same_earlier=False) >= 0
+        return covered
+
+    def around_it(
+        self, pairs: NDArray[np.int64], good: NDArray[np.bool_], *, same_earlier: bool
+    ) -> NDArray[np.int64]:  # fmt: skip
+        """Of some pairs: a good one with the same earlier (or later) class that holds every value they share; or -1."""
+        by = np.empty(pairs.shape[0], dtype=np.int64)
         one, other, mine, theirs = self.one, self.other, self.pairs.earlier, self.pairs.later
         slots = np.flatnonzero(good)
+        if not same_earlier:
+            one, other, mine, theirs = other, one, theirs, mine
+            slots = slots[np.argsort(mine[slots], kind="stable")]
         starts = _starts(mine[slots], one.sizes.shape[0])
-        inside_others(pairs, mine, theirs, starts, slots, *one.covers.arrays, *other.covers.arrays, covered)
-        left = pairs[covered[pairs] == 0]
-        slots = slots[np.argsort(theirs[slots], kind="stable")]
-        starts = _starts(theirs[slots], other.sizes.shape[0])
-        inside_others(left, theirs, mine, starts, slots, *other.covers.arrays, *one.covers.arrays, covered)
-        return np.asarray(covered[pairs] == 1)
+        inside_others(pairs, mine, theirs, starts, slots, *one.covers.arrays, *other.covers.arrays, by)
+        return by
 
     def pair_of(self, earlier_class: CodeArray, later_class: CodeArray) -> NDArray[np.int64]:
         """The number of the pair of two classes next to each other; -1 where they do not fit."""
@@ -157,14 +165,20 @@ class Worlds:
 def make_worlds(earlier: ReleaseClasses, later: ReleaseClasses, *, may_leave: bool = False) -> Worlds:
     """The worlds of two releases, with a first plan. Raises InputError if there is no world.
 
+    Records are told apart by the sensitive columns that both releases have.
+
     With `may_leave` records of the earlier release need not be in the later one. Then any of them can be gone, nothing
     stands in each other's way, and the closed forms are exact.
     """
+    both = [name for name in earlier.cell_columns if name in later.cell_columns]
+    earlier, later = earlier.told_by(both), later.told_by(both)
     pairs, edges = _join(earlier, later)
     flow = np.zeros(edges.head.shape[0], dtype=np.int64)
     taken = np.zeros(later.cell_sizes.shape[0], dtype=np.int64)
     exact = np.zeros(pairs.count, dtype=np.uint8)
-    worlds = Worlds(earlier, later, edges, pairs, flow, taken, flow.copy(), later.cell_sizes.copy(), exact)
+    given_up = np.zeros(later.cell_sizes.shape[0], dtype=np.uint8)
+    free = later.cell_sizes.copy()
+    worlds = Worlds(earlier, later, edges, pairs, flow, taken, flow.copy(), free, exact, given_up)
     if may_leave:
         worlds.found[:] = worlds.closed
         exact[:] = 1

@@ -114,26 +114,26 @@ def inside_others(
     other_start: NDArray[np.int64],
     other_end: NDArray[np.int64],
     other_members: NDArray[np.float64],
-    covered: NDArray[np.uint8],
+    by: NDArray[np.int64],
 ) -> None:
     """For pairs (g, h): whether a good pair (g, h') holds every value that g and h share. Arrays as in `fitting_pairs`.
 
     IN   asked         (some,) numbers of pairs
     IN   mine, theirs  (pairs,) g and h of every pair; low ... are those of g's release, other_low ... of h's
     IN   start, slots  the good pairs of each g: slots[start[g]] to slots[start[g + 1]]
-    OUT  covered       (pairs,) set to 1 where it is so
+    OUT  by            (some,) the number of the first such pair; -1: none
 
     An attribute is held if h' reaches over the range that g and h share or, where h' is a scattered set, over all of
     g's or all of h's cell.
     """
     for place in range(asked.shape[0]):
         pair = asked[place]
+        by[place] = -1
         g, h = mine[pair], theirs[pair]
         for slot in range(start[g], start[g + 1]):
-            by = slots[slot]
-            if by == pair:
+            if slots[slot] == pair:
                 continue
-            wide, held = theirs[by], True
+            wide, held = theirs[slots[slot]], True
             for at in range(low.shape[1]):
                 both_missing = missing[g, at] == 1 and other_missing[h, at] == 1
                 if both_missing and other_missing[wide, at] == 0:
@@ -155,5 +155,5 @@ def inside_others(
                 if not held:
                     break
             if held:
-                covered[pair] = 1
+                by[place] = slots[slot]
                 break

@@ -247,6 +247,7 @@ def most_free(
     flow: NDArray[np.int64],
     taken: NDArray[np.int64],
     free: NDArray[np.int64],
+    given_up: NDArray[np.uint8],
 ) -> None:
     """For later cells the most records that any plan leaves over, or `enough` of them.
 
@@ -254,6 +255,7 @@ def most_free(
     IN      reach          edges along which a path is looked for
     IN OUT  flow, taken    a plan; another one afterwards
     IN OUT  free           (later cells,) the most that a plan was seen to leave over
+    OUT     given_up       (later cells,) 1 where a plan might leave over more
     """
     earlier, later = supply.shape[0], sizes.shape[0]
     came_by = np.full(earlier + later + 1, NO_EDGE, dtype=np.int64)
@@ -262,11 +264,14 @@ def most_free(
     for place in range(cells.shape[0]):
         cell = cells[place]
         wanted = min(taken[cell], enough[place] - (sizes[cell] - taken[cell]))
+        given_up[cell] = 0
         if wanted > 0:
             taken[cell] -= _push(
                 earlier + cell, earlier + later, wanted, NO_EDGE, cell, start, head, tail, back_start, back,
                 sizes, flow, taken, came_by, came_from, queue, reach,
             )  # fmt: skip
+            if came_by[earlier + later] == GIVEN_UP:
+                given_up[cell] = 1
         free[cell] = max(free[cell], sizes[cell] - taken[cell])
 
 
