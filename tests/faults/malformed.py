@@ -2,21 +2,26 @@
 
     malformed.py FOLDER COUNT
 
-Good files of every kind (CSV, Parquet, Arrow, jobs in YAML and JSON, hierarchies, certificates) are changed at random;
-some are made to be hard to read. Each is given to the command that reads it. One JSON line is printed for each: what it
+Good files of every kind (CSV, packed too, Parquet, Arrow, Excel, jobs in YAML and JSON, hierarchies, certificates, files
+of prices) are changed at random; some are made to be hard to read. Each is given to the command that reads it. One JSON line is printed for each: what it
 was, the exit code, the seconds and what was said.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import random
 import resource
 import sys
 import time
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -47,6 +52,10 @@ def good_files(folder: Path) -> dict[str, bytes]:
     arguments = ["anonymize", str(folder / "good.csv"), "-o", str(folder / "release.csv"), *COLUMNS]
     code, said = run([*arguments, "--certificate", str(folder / "certificate.json")])
     assert code == 0, said
+    frame.write_excel(folder / "t.xlsx")
+    search = ["anonymize", str(folder / "good.csv"), "-o", str(folder / "other.csv"), "--effort", "low"]
+    code, said = run([*search, *COLUMNS, "--algorithm", "shoal", "--prices", str(folder / "prices.npz")])
+    assert code == 0, said
     return {
         "csv": frame.write_csv().encode(),
         "parquet": (folder / "t.parquet").read_bytes(),
@@ -55,12 +64,15 @@ def good_files(folder: Path) -> dict[str, bytes]:
         "json": json.dumps(job).encode(),
         "hierarchy": b"f;known;*\nm;known;*\nx;other;*\n",
         "certificate": (folder / "certificate.json").read_bytes(),
+        "packed": gzip.compress(frame.write_csv().encode()),
+        "excel": (folder / "t.xlsx").read_bytes(),
+        "prices": (folder / "prices.npz").read_bytes(),
     }
 
 
 def command(kind: str, path: Path, folder: Path) -> list[str]:
     """The command that reads a file of this kind."""
-    if kind in ("csv", "parquet", "arrow"):
+    if kind in ("csv", "parquet", "arrow", "packed", "excel"):
         return ["anonymize", str(path), "-o", str(folder / "out.csv"), *COLUMNS]
     if kind in ("yaml", "json"):
         return ["anonymize", "--job", str(path), "-q"]
@@ -69,10 +81,13 @@ def command(kind: str, path: Path, folder: Path) -> list[str]:
         path.replace(folder / "trees" / "sex.csv")
         good = ["anonymize", str(folder / "good.csv"), "-o", str(folder / "out.csv"), *COLUMNS]
         return [*good, "--hierarchies", str(folder / "trees")]
+    if kind == "prices":
+        bound = ["--original", str(folder / "good.csv"), "--quasi", "age,sex", "-k", "2"]
+        return ["verify", str(folder / "other.csv"), "--bound", str(path), *bound]
     return ["verify", str(folder / "release.csv"), "--certificate", str(path)]
 
 
-SUFFIX = {"hierarchy": "csv", "certificate": "json"}
+SUFFIX = {"hierarchy": "csv", "certificate": "json", "packed": "csv.gz", "excel": "xlsx", "prices": "npz"}
 
 
 def changed(content: bytes, draw: random.Random) -> bytes:
@@ -146,6 +161,80 @@ def hard_ones() -> Iterator[tuple[str, str, bytes]]:
     yield "hierarchy", "200,000 levels", b";".join([b"f"] * 200_000) + b"\n" + b";".join([b"m"] * 200_000)
     yield "hierarchy", "a label of 1,000,000 letters", b"f;" + b"x" * 1_000_000 + b";*\nm;y;*\n"
     yield "hierarchy", "empty", b""
+    yield "packed", "a bomb: 500 MB of line breaks", _packed(b"age,sex,disease\n", b"\n" * 1_000_000, 500)
+    yield "packed", "a bomb: 500 MB of one letter", _packed(b"age,sex,disease\n", b"x" * 1_000_000, 500)
+    yield "packed", "a bomb in a bomb", gzip.compress(_packed(b"", b"\x00" * 1_000_000, 300))
+    yield "packed", "cut off", gzip.compress(b"age,sex,disease\n" + b"1,f,a\n" * 9999)[:-9]
+    yield from (("excel", *one) for one in _workbooks())
+    yield from (("prices", *one) for one in _arrays())
+
+
+def _packed(first: bytes, block: bytes, times: int) -> bytes:
+    """What begins and goes on like this, packed; never there as a whole."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return b"".join([packer.compress(first), *(packer.compress(block) for _ in range(times)), packer.flush()])
+
+
+def _archive(members: dict[str, bytes], filler: str = "", size: int = 0) -> bytes:
+    """A zip archive; `filler` is a member of so many bytes that say nothing."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+        if filler:
+            with archive.open(filler, "w", force_zip64=True) as file:
+                for _ in range(size // 1_000_000):
+                    file.write(b" " * 1_000_000)
+    return content.getvalue()
+
+
+def _workbooks() -> Iterator[tuple[str, bytes]]:
+    """A workbook with one thing wrong at a time: name and content."""
+    book = io.BytesIO()
+    pl.DataFrame({"age": [20, 30, 20, 30], "sex": ["f", "m", "f", "m"], "disease": ["a", "b", "a", "b"]}).write_excel(
+        book
+    )
+    with zipfile.ZipFile(book) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    far = b'<c r="XFD1048576"><v>1</v></c>'
+    others = {name: data for name, data in parts.items() if name != sheet}
+    yield "a bomb: a sheet of 400 MB", _archive(others, sheet, 400_000_000)
+    yield "a bomb: 400 MB beside the sheets", _archive(parts, "xl/media/image1.png", 400_000_000)
+    row = b'<row r="1048576">' + far + b"</row></sheetData>"
+    yield "a cell at the far end", _archive({**parts, sheet: parts[sheet].replace(b"</sheetData>", row)})
+    size = parts[sheet].replace(b"</sheetData>", b"</sheetData>" + b"<x>" * 100_000)
+    yield "deep nesting", _archive({**parts, sheet: size})
+    texts = parts["xl/sharedStrings.xml"].replace(b"<t>f</t>", b"<t>" + b"x" * 1_000_000 + b"</t>")
+    yield "a cell of 1,000,000 letters", _archive({**parts, "xl/sharedStrings.xml": texts})
+    entities = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">' + b"".join(
+        b'<!ENTITY %c "%s">' % (letter, b"&%c;" % (letter - 1) * 10) for letter in range(ord("b"), ord("j"))
+    )
+    head, _, tail = parts["xl/sharedStrings.xml"].partition(b"?>")
+    laughs = head + b"?>" + entities + b"]>" + tail.replace(b"<t>f</t>", b"<t>&i;</t>")
+    yield "a thousand million laughs", _archive({**parts, "xl/sharedStrings.xml": laughs})
+    yield "no sheets", _archive({name: data for name, data in parts.items() if "worksheets" not in name})
+    yield "an empty archive", _archive({})
+
+
+def _arrays() -> Iterator[tuple[str, bytes]]:
+    """Files of prices with one thing wrong at a time."""
+    about = io.BytesIO()
+    np.save(about, np.array(json.dumps({"format": 1, "k": 2, "suppression": False, "rungs": {}, "input": ""})))
+    deep = io.BytesIO()
+    np.save(deep, np.array("[" * 100_000))
+    few = io.BytesIO()
+    np.save(few, np.ones(40))
+    wide = few.getvalue().replace(b"(40,)", b"(9999999999999,)")
+    wide = wide.replace(b" " * 12, b"", 1) if len(wide) > len(few.getvalue()) else wide
+    objects = io.BytesIO()
+    np.save(objects, np.array([{"a": 1}] * 40, dtype=object), allow_pickle=True)
+    parts = {"about.npy": about.getvalue(), "prices.npy": few.getvalue()}
+    yield "a bomb: 400 MB of prices", _archive({"about.npy": about.getvalue()}, "prices.npy", 400_000_000)
+    yield "more prices than the file holds", _archive({**parts, "prices.npy": wide})
+    yield "pickled objects", _archive({**parts, "prices.npy": objects.getvalue()})
+    yield "deep lists", _archive({**parts, "about.npy": deep.getvalue()})
+    yield "an empty archive", _archive({})
 
 
 def _alias_bomb() -> bytes:

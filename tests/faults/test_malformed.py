@@ -34,4 +34,4 @@ def test_what_is_malformed_is_refused_in_words(tmp_path: Path) -> None:
             assert "error" in answer["said"], what
         assert "Traceback" not in answer["said"], what
     refused = Counter(answer["kind"] for answer in answers if answer["code"] == 2)
-    assert len(refused) == 8, refused  # every kind of file, and numbers
+    assert len(refused) == 11, refused  # every kind of file, and numbers

@@ -12,6 +12,7 @@ import platform
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,8 +53,13 @@ def job_hash(public: dict[str, Any]) -> str:
 
 
 def versions() -> dict[str, str]:
-    names = ("numpy", "numba", "polars")
-    return {"shoal": shoal.__version__, "python": platform.python_version(), **{name: version(name) for name in names}}
+    return {"shoal": shoal.__version__, "python": platform.python_version(), **_versions_of_others()}
+
+
+@cache
+def _versions_of_others() -> dict[str, str]:
+    """Read once: it takes as long as the check of a small table."""
+    return {name: version(name) for name in ("numpy", "numba", "polars")}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,13 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import BoundProof
 from shoal.encode.encoded_table import EncodedTable
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.bombs import check_archive
 
 FORMAT = 1
+LARGEST = 8_000_000_000  # bytes: a thousand million prices
+# what is raised for an archive that is none, is cut off, packed in unknown ways or locked, for an array that is larger
+# than its file, and for texts that are no JSON
+_DAMAGE = (OSError, ValueError, KeyError, EOFError, NotImplementedError, RuntimeError, MemoryError, OverflowError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +64,12 @@ def load_prices(path: Path) -> PricesFile:
     """Read a file of prices, or say what is wrong with it."""
     wrong = Problem("unreadable-prices", f"'{path}' is no file of prices", hint="it is what '--prices FILE' writes")
     try:
+        check_archive(path, largest=LARGEST)
         with np.load(path, allow_pickle=False) as content:
             prices, about = content["prices"], json.loads(str(content["about"]))
     except FileNotFoundError:
         raise InputError(Problem("no-such-file", f"there is no file of prices '{path}'")) from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except (*_DAMAGE, zipfile.BadZipFile, zlib.error):
         raise InputError(wrong) from None
     if not _is_about(about) or prices.ndim != 1 or prices.dtype.kind != "f" or not len(prices):
         raise InputError(wrong)

@@ -18,7 +18,8 @@ Answer = TypeVar("Answer")
 
 def on_threads(work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
     """`work` on every item, answers in the order of the items; the first error in that order is raised."""
-    if len(items) <= 1:
+    threads = min(len(items), pl.thread_pool_size())
+    if threads <= 1:
         return [work(item) for item in items]
-    with ThreadPoolExecutor(max_workers=min(len(items), pl.thread_pool_size())) as pool:
+    with ThreadPoolExecutor(max_workers=threads) as pool:
         return list(pool.map(work, items))

@@ -12,11 +12,13 @@ import gzip
 import re
 import zlib
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.bombs import check_unpacked
 
 Bytes = NDArray[np.uint8]
 GZIP_MAGIC = b"\x1f\x8b"
@@ -68,11 +70,19 @@ def _read_bytes(path: Path) -> bytes:
             if not packed:
                 return file.readall()
             with gzip.open(file) as unpacked:
-                return unpacked.read()
+                return _unpacked(path, unpacked)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(
             Problem("damaged-file", f"'{path}' is not a whole gzip file", hint="pack or copy it again")
         ) from None
+
+
+def _unpacked(path: Path, file: IO[bytes]) -> bytes:
+    packed, whole = path.stat().st_size, bytearray()
+    while block := file.read(_CHUNK):
+        whole += block
+        check_unpacked(path, packed, len(whole))
+    return bytes(whole)
 
 
 def is_utf8(name: str) -> bool:

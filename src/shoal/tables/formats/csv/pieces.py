@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, Problem
+from shoal.tables.formats.bombs import check_unpacked
 from shoal.tables.formats.csv.cut import behind_last_record
 from shoal.tables.formats.csv.decode import GZIP_MAGIC, encoding_by_mark, is_utf8, undecodable
 from shoal.tables.formats.csv.options import CsvOptions
@@ -201,10 +202,14 @@ class _unpacked:  # noqa: N801  (read like a function)
 
     def __init__(self, path: Path, source: _Hashed) -> None:
         self._path, self._file = path, gzip.GzipFile(fileobj=cast(BinaryIO, source), mode="rb")
+        self._packed, self._unpacked = path.stat().st_size, 0
 
     def read(self, size: int) -> bytes:
         try:
-            return self._file.read(size)
+            block = self._file.read(size)
+            self._unpacked += len(block)
+            check_unpacked(self._path, self._packed, self._unpacked)
+            return block
         except (gzip.BadGzipFile, EOFError, zlib.error):
             message = f"'{self._path}' is not a whole gzip file"
             raise InputError(Problem("damaged-file", message, hint="pack or copy it again")) from None
