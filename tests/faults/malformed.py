@@ -2,9 +2,9 @@
 
     malformed.py FOLDER COUNT
 
-Good files of every kind (CSV, packed too, Parquet, Arrow, Excel, jobs in YAML and JSON, hierarchies, certificates, files
-of prices) are changed at random; some are made to be hard to read. Each is given to the command that reads it. One JSON line is printed for each: what it
-was, the exit code, the seconds and what was said.
+Good files of every kind (CSV, packed too, Parquet, Arrow, Excel, jobs in YAML and JSON, hierarchies, certificates,
+files of prices) are changed at random; some are made to be hard to read. Each is given to the command that reads it.
+One JSON line is printed for each: what it was, the exit code, the seconds and what was said.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ import gzip
 import re
 import zlib
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +76,7 @@ def _read_bytes(path: Path) -> bytes:
         ) from None
 
 
-def _unpacked(path: Path, file: IO[bytes]) -> bytes:
+def _unpacked(path: Path, file: gzip.GzipFile) -> bytes:
     packed, whole = path.stat().st_size, bytearray()
     while block := file.read(_CHUNK):
         whole += block
