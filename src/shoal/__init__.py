@@ -27,6 +27,7 @@ _HOMES = {
     "verify": "shoal.api",
     "Job": "shoal.job.job",
     "Result": "shoal.pipeline.result",
+    "ProgressBar": "shoal.reports.progress_bar",
     "Hierarchy": "shoal.hierarchies.hierarchy",
     "KAnonymity": "shoal.models.k_anonymity",
     "Qid": "shoal.models.linkage",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.m_invariant import release_m_invariant as release_m_invariant
     from shoal.pipeline.result import Result as Result
     from shoal.pipeline.run import run as run
+    from shoal.reports.progress_bar import ProgressBar as ProgressBar
     from shoal.tables.formats.sql.connections import read_sql as read_sql
 
 __all__ = ["__version__", *sorted(_HOMES)]

@@ -48,6 +48,17 @@ class Progress:
     passed: Passed | None = None
 
 
+STAGES = {  # in the words of whoever watches
+    "read": "Reading",
+    "encode": "Encoding",
+    "cluster": "Clustering",
+    "recode": "Recoding",
+    "write": "Writing",
+    "verify": "Verifying",
+    "evaluate": "Evaluating",
+    "report": "Reporting",
+    "compare": "Comparing",
+}
 ProgressCallback = Callable[[Progress], None]
 Trace = Callable[[str, Any], None]  # the name of a step and the value that it passes on
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ShoalError
+from shoal.progress import STAGES, ProgressCallback, silent
 from shoal.progress import Progress as Event
-from shoal.progress import ProgressCallback, silent
 
 if TYPE_CHECKING:  # rich takes a while to load, and a run that is quiet does not need it
     from rich.console import Console
@@ -18,17 +18,6 @@ if TYPE_CHECKING:  # rich takes a while to load, and a run that is quiet does no
 
 PIPE_WIDTH = 200
 SECONDS_BETWEEN_LINES = 10.0
-STAGES = {
-    "read": "Reading",
-    "encode": "Encoding",
-    "cluster": "Clustering",
-    "recode": "Recoding",
-    "write": "Writing",
-    "verify": "Verifying",
-    "evaluate": "Evaluating",
-    "report": "Reporting",
-    "compare": "Comparing",
-}
 
 
 def screen() -> Console:
