@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,8 @@ def releases_before(path: Path, release: Path) -> list[Entry]:
     entries = load_series(path)
     problems = check_in_series(entries, [release])
     if problems:
-        raise InputError(problems)
+        hint = "publish it with --series, or name the earlier releases with --with"
+        raise InputError([replace(problem, hint=hint) for problem in problems])
     sha256 = sha256_of_file(release)
     place = next(number for number, entry in enumerate(entries) if entry.sha256 == sha256)
     return entries[:place]

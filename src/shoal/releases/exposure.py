@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 
 from shoal.released.domain import CodeArray, CountArray, Domain, as_text
 from shoal.released.reading import read_release
-from shoal.releases.classes import ReleaseClasses, read_classes
+from shoal.releases.classes import ReleaseClasses, pairs_that_fit, read_classes
 from shoal.releases.join_attack import Draws, attack_alone, attack_joint, attack_newcomers, attack_pairs
 from shoal.releases.joining import join_by_key
 from shoal.releases.who import NEWCOMER, Looking, find_people
 from shoal.releases.worlds import Worlds, make_worlds
 
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100)  # numbers of candidates at which a bar of the distribution begins
+
+
+PairArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,7 @@ class People:
     class_in: list[CodeArray]  # per release (persons,), -1: not in it
     values: Mapping[str, CodeArray]  # (persons,) of the linking columns, numbered as in the releases
     tables: list[ReleaseClasses]
+    points: ReleaseClasses  # the table itself: equal rows are a class
 
     @property
     def count(self) -> int:
@@ -73,9 +77,10 @@ def measure_together(original: pl.DataFrame, releases: Sequence[pl.DataFrame], h
     draws = Draws(np.random.default_rng([how.seed, 17]), how.secrets)
     before = attack_alone(people.tables[-1], people.class_in[-1], people.values, draws)
     after, worst, newcomers = alone.copy(), before, []
+    enough = how.k if how.k is not None else int(alone.min(initial=1))
     for number in range(len(releases) - 1):
         worlds = make_worlds(people.tables[number], people.tables[-1])
-        left, found = _joined(worlds, people, number, draws)
+        left, found = _joined(worlds, people, number, draws, enough)
         newcomers.append(int((people.class_in[number] == NEWCOMER).sum()))
         better = left < after
         worst = worst.where(better, found)
@@ -110,20 +115,71 @@ def _by_key(releases: Sequence[pl.DataFrame], people: People, draws: Draws, how:
     }
 
 
-def _joined(worlds: Worlds, people: People, number: int, draws: Draws) -> tuple[CountArray, Any]:
-    """What one earlier release leaves of everybody's candidates, and how the attack with it went."""
+def _joined(worlds: Worlds, people: People, number: int, draws: Draws, enough: int) -> tuple[CountArray, Any]:
+    """What one earlier release leaves of everybody's candidates, and how the attack with it went.
+
+    Who has fewer than `enough` in the own pair of classes, or class of newcomers, has those of another one around the
+    same values, as in the check.
+    """
     earlier, later = people.class_in[number], people.class_in[-1]
     old = earlier != NEWCOMER
-    pair = worlds.pair_of(earlier[old], later[old])
-    worlds.ask(np.unique(pair))
-    worlds.ask_newcomers(np.unique(later[~old]).astype(np.int64))
+    pair = _pairs_around(worlds, people, old, worlds.pair_of(earlier[old], later[old]), enough)
+    class_of_new = _classes_around(worlds, people, ~old, later[~old], enough).astype(np.int32)
     left = np.empty(people.count, dtype=np.int64)
     left[old] = worlds.of_pairs(worlds.found)[pair]
-    left[~old] = worlds.of_classes(worlds.free)[later[~old]]
+    left[~old] = worlds.of_classes(worlds.free)[class_of_new]
     values = {name: codes[old] for name, codes in people.values.items()}
     of_new = {name: codes[~old] for name, codes in people.values.items()}
-    tried = attack_pairs(worlds, pair, values, draws).put(old, attack_newcomers(worlds, later[~old], of_new, draws))
+    tried = attack_pairs(worlds, pair, values, draws).put(old, attack_newcomers(worlds, class_of_new, of_new, draws))
     return left, tried
+
+
+def _pairs_around(worlds: Worlds, people: People, old: NDArray[np.bool_], pair: PairArray, enough: int) -> PairArray:
+    """(old persons,) the own pair, or one around the same values that leaves enough: the values do not tell which."""
+    worlds.ask(np.unique(pair))
+    left = worlds.of_pairs(worlds.found)
+    weak = left[pair] < enough
+    points = people.points.class_of_row[old]
+    bad = np.unique(points[weak])
+    good = np.flatnonzero(left >= enough)
+    pairs = pl.DataFrame(
+        {"earlier": worlds.pairs.earlier[good], "later": worlds.pairs.later[good], "instead": good}
+    )  # fmt: skip
+    around = (
+        _fitting(people, bad, worlds.one, "earlier")
+        .join(_fitting(people, bad, worlds.other, "later"), on="point")
+        .join(pairs, on=["earlier", "later"])
+    )
+    return _instead(points, weak, pair, around)
+
+
+def _classes_around(
+    worlds: Worlds, people: People, new: NDArray[np.bool_], class_of: CodeArray, enough: int
+) -> PairArray:
+    """(newcomers,) the same for the class of the last release."""
+    if not class_of.shape[0]:
+        return class_of.astype(np.int64)
+    worlds.ask_newcomers(np.arange(worlds.other.sizes.shape[0], dtype=np.int64))
+    left = worlds.of_classes(worlds.free)
+    weak = left[class_of] < enough
+    points = people.points.class_of_row[new]
+    around = _fitting(people, np.unique(points[weak]), worlds.other, "instead")
+    return _instead(
+        points, weak, class_of.astype(np.int64), around.filter(pl.Series(left[around["instead"]] >= enough))
+    )
+
+
+def _fitting(people: People, points: CodeArray, release: ReleaseClasses, name: str) -> pl.DataFrame:
+    """The classes around some points."""
+    place, classes = pairs_that_fit(people.points.covers.of(points.astype(np.int64)), release.covers)
+    return pl.DataFrame({"point": points[place], name: classes})
+
+
+def _instead(points: CodeArray, weak: NDArray[np.bool_], own: PairArray, around: pl.DataFrame) -> PairArray:
+    """Of weak persons the first of what is around their point, if there is something."""
+    first = around.group_by("point").agg(pl.col("instead").min().cast(pl.Int64))
+    found = pl.DataFrame({"point": points}).join(first, on="point", how="left", maintain_order="left")["instead"]
+    return np.asarray(np.where(weak & found.is_not_null().to_numpy(), found.fill_null(0).to_numpy(), own))
 
 
 def _find(original: pl.DataFrame, releases: Sequence[pl.DataFrame], how: Measuring) -> People:
@@ -142,7 +198,7 @@ def _find(original: pl.DataFrame, releases: Sequence[pl.DataFrame], how: Measuri
     rows = original.select(as_text(original[name]).alias(name) for name in columns)
     *tables, table_rows = read_classes([*releases, rows], how.quasi, how.domains, how.linking)
     values = {name: codes[table_rows.cell_of_row] for name, codes in table_rows.cell_columns.items()}
-    return People(class_in, values, tables)
+    return People(class_in, values, tables, table_rows)
 
 
 def _summed(candidates: CountArray, k: int | None) -> dict[str, Any]:

@@ -187,3 +187,35 @@ def test_in_python_and_joined_by_a_key() -> None:
     assert by_key["fewest"] == sizes.min()
     assert by_key["below_k"] == (sizes < 10).sum() > told["after"]["below_k"]
     assert told["by_key"]["attack"]["drawn_right"] > told["attack"]["after"]["drawn_right"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_holds_by_the_check_is_measured_to_hold(seed: int) -> None:
+    """People are told by their values alone, in the check and in the measure: both find k candidates for everybody."""
+    random = np.random.default_rng([seed, 61])
+    table = pl.DataFrame(
+        {
+            "age": random.integers(18, 80, 260),
+            "zip": random.integers(0, 40, 260),
+            "s": random.choice(["flu", "cold"], 260),
+        }
+    )
+    roles: dict[str, object] = {"quasi": ["age", "zip"], "sensitive": ["s"], "k": 5, "algorithm": "mondrian"}
+    first = shoal.anonymize(table[:150], **roles)
+    second = shoal.anonymize(table, earlier=[first.release], earlier_original=table[:150], **roles)
+    plain = shoal.anonymize(table, **roles)
+    below = {}
+    for name, made in (("together", second), ("alone", plain)):
+        frames = [first.release, made.release]
+        how = Measuring(
+            ["age", "zip"],
+            ["s"],
+            domains_of_releases(frames, ["age", "zip"]),
+            k=5,
+            secrets=["s"],
+            earlier_original=table[:150],
+        )
+        below[name] = measure_together(table, frames, how)["after"]["below_k"]
+        assert shoal.verify(made.release, quasi=["age", "zip"], k=5, earlier=frames[:1]).passed is (name == "together")
+    assert below["together"] == 0
+    assert below["alone"] > 0
