@@ -21,7 +21,8 @@ _STYLE = (
     "font-family:system-ui,sans-serif;max-width:900px;background:#fff;color:#1d2430;padding:14px 18px;"
     "border:1px solid #e3e6eb;border-radius:10px"
 )
-_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,270px));gap:18px;margin-top:10px"
+_GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,1fr));gap:18px;margin:10px 0 12px"
+_WIDEST = 285  # pixels of a picture, so that its words are as large as those of the page
 
 
 def summary_html(summary: Dict) -> str:
@@ -49,10 +50,8 @@ def evaluation_html(evaluation: Dict) -> str:
 
 def comparison_html(records: Sequence[Dict]) -> str:
     """Runs with several algorithms or k: the picture, and every run in a table."""
-    picture = frontier_picture(records)
-    return (
-        f'<div style="{_STYLE}"><div style="max-width:560px">{picture}</div>{_aligned(frontier_table(records))}</div>'
-    )
+    picture = f'<div style="max-width:430px;margin-bottom:12px">{frontier_picture(records)}</div>'
+    return f'<div style="{_STYLE}">{picture}{_aligned(frontier_table(records))}</div>'
 
 
 def _aligned(html: str) -> str:
@@ -80,7 +79,8 @@ def _verdict(checks: Any) -> str:
 def _html(verdict: str, facts: Dict, before: Dict, after: Dict, losses: Mapping[str, float], more: str = "") -> str:
     pictures = _risk_picture(before, after) + _loss_picture(losses) + more
     shown = table(["What", "Value", MEANING], _rows(facts, before, after), numbers=(1,))
-    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID}">{pictures}</div>{_aligned(shown)}</div>'
+    widest = f"max-width:{_WIDEST * (3 if more else 2)}px"
+    return f'<div style="{_STYLE}">{verdict}<div style="{_GRID};{widest}">{pictures}</div>{_aligned(shown)}</div>'
 
 
 def _rows(facts: Dict, before: Dict, after: Dict) -> list[list[str]]:
