@@ -67,7 +67,7 @@ def _facts(numbered: tuple[int, pl.Series], missing: tuple[str, ...], scales: Ma
     number, column = numbered
     absent = is_missing(column, missing)
     absences = int(absent.sum())
-    hashes = spread(column.hash(seed=number).to_numpy())
+    hashes = mix_hashes(column.hash(seed=number).to_numpy())
     present = hashes[~absent.to_numpy()] if absences else hashes
     counts = run_lengths(np.sort(present))
     texts = _look_at_texts(column, missing, scales.get(column.name))
@@ -115,7 +115,7 @@ def _look_at_texts(column: pl.Series, missing: tuple[str, ...], given: Scale | N
     return _Texts(is_plain, distinct, marks, left, scale, find_scale(left) if marks and is_plain else scale)
 
 
-def spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_hashes(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hashes whose sums, too, are spread evenly (the last steps of MurmurHash3)."""
     mixed = hashes ^ (hashes >> np.uint64(33))
     mixed = mixed * np.uint64(0xFF51AFD7ED558CCD)

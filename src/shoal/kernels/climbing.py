@@ -12,26 +12,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import Float64, Int32
 from shoal.kernels.compile import kernel
 
 
 class Ladder(NamedTuple):
     """The hierarchies of all attributes."""
 
-    starts: Any  # int32 (attributes + 1,)
-    join_costs: Any  # float64 (all codes,) cost of lifting a code to where it meets the next one
+    starts: Int32  # (attributes + 1,)
+    join_costs: Float64  # (all codes,) cost of lifting a code to where it meets the next one
 
 
 class Blocks(NamedTuple):
     """Rows in blocks of similar ones. Rows can be taken out; the others keep their block and its bounds."""
 
-    first: Any  # int32 (blocks,) where the members of a block begin
-    counts: Any  # int32 (blocks,) how many members it has left
-    members: Any  # int32 (rows,) rows, block by block
-    places: Any  # int32 (rows,) where a row stands in members
-    homes: Any  # int32 (rows,) the block of a row
-    low: Any  # int32 (blocks, attributes) lowest flat code of the rows that the block began with
-    high: Any  # int32 (blocks, attributes) highest one
+    first: Int32  # (blocks,) where the members of a block begin
+    counts: Int32  # (blocks,) how many members it has left
+    members: Int32  # (rows,) rows, block by block
+    places: Int32  # (rows,) where a row stands in members
+    homes: Int32  # (rows,) the block of a row
+    low: Int32  # (blocks, attributes) lowest flat code of the rows that the block began with
+    high: Int32  # (blocks, attributes) highest one
 
 
 @kernel

@@ -11,23 +11,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import Float64, Int32, Int64, UInt8
 from shoal.kernels.compile import kernel
 
 
 class BlockedRows(NamedTuple):
     """Rows sorted by block; layers and steps as in the flagship's search."""
 
-    columns: Any  # int32 (layers, rows)
-    numbers: Any  # float64 (intervals, rows)
-    weights: Any  # int64 (rows,) records per row
-    step: Any  # float64 (features,)
-    number_weight: Any  # float64 (intervals,)
-    starts: Any  # int64 (blocks + 1,)
-    absent: Any  # uint8 (features, blocks) 1 where no row of the block has the feature
-    low: Any  # float64 (intervals, blocks)
-    high: Any  # float64 (intervals, blocks)
-    reached: Any  # float64 (rows,) what is known about each row: its group loses at least this
-    most_reached: Any  # float64 (blocks,) the highest of `reached` in each block
+    columns: Int32  # (layers, rows)
+    numbers: Float64  # (intervals, rows)
+    weights: Int64  # (rows,) records per row
+    step: Float64  # (features,)
+    number_weight: Float64  # (intervals,)
+    starts: Int64  # (blocks + 1,)
+    absent: UInt8  # (features, blocks) 1 where no row of the block has the feature
+    low: Float64  # (intervals, blocks)
+    high: Float64  # (intervals, blocks)
+    reached: Float64  # (rows,) what is known about each row: its group loses at least this
+    most_reached: Float64  # (blocks,) the highest of `reached` in each block
 
 
 @kernel

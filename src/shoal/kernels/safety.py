@@ -15,7 +15,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Float64, Int32, Int64
 from shoal.kernels.compile import kernel
 
 SIZE = 0  # numbers[0] records
@@ -40,13 +42,17 @@ TINY = 1e-9
 class Safety(NamedTuple):
     """The rules of a requirement as arrays: few of them, because every one costs compile time."""
 
-    rules: Any  # int64 (rules, 3): what KIND of rule, which COLUMN it looks at, how many LEVELS of nodes count
-    numbers: Any  # float64 (rules, 2)
-    bounds: Any  # float64 (2, rules, widest column): the lower and upper bound (FLOOR, CAP) of the share of each code
-    nodes: Any  # int32 (rules, levels, widest column): the node of each code at each level below the root
-    starts: Any  # int64 (columns + 1,) where the counts of each column start in a row; the last: where distincts start
-    shares: Any  # float64 (row length,) share of each code in the whole table
-    codes: Any  # int32 (columns, records); of ordered columns the codes are ranks
+    rules: Int64  # (rules, 3): what KIND of rule, which COLUMN it looks at, how many LEVELS of nodes count
+    numbers: Float64  # (rules, 2)
+    bounds: NDArray[
+        np.float64
+    ]  # (2, rules, widest column): the lower and upper bound (FLOOR, CAP) of the share of each code
+    nodes: Int32  # (rules, levels, widest column): the node of each code at each level below the root
+    starts: NDArray[
+        np.int64
+    ]  # (columns + 1,) where the counts of each column start in a row; the last: where distincts start
+    shares: Float64  # (row length,) share of each code in the whole table
+    codes: Int32  # (columns, records); of ordered columns the codes are ranks
     complete: bool  # False: the requirement has models that these rules do not cover
 
 

@@ -31,7 +31,7 @@ from shoal.kernels.safety import Safety
 from shoal.models.base import Requirement
 from shoal.models.feasible import raise_if_impossible
 from shoal.models.safety import bind_safety
-from shoal.safe_groups.kernels.group_bounds import Block, Outline
+from shoal.safe_groups.kernels.group_bounds import Block, GroupDetail
 from shoal.safe_groups.kernels.repair import polish_block, repair_block
 from shoal.safe_groups.kernels.repair_steps import Search
 from shoal.safe_groups.repair_blocks import (
@@ -49,7 +49,7 @@ from shoal.safe_groups.suppress import suppress_outliers
 HELPERS = 8  # groups that can help an unsafe group and are tried
 MERGERS = 8  # nearest groups with which a merger is tried
 MOST_SORTS = 256  # with more sorts of records than this, what a group gains by an exchange is not remembered
-REACHES = (64, 64, 128)  # nearest groups among which helpers are looked for, in each pass
+NEAREST_GROUPS = (64, 64, 128)  # nearest groups among which helpers are looked for, in each pass
 WORTH_A_LOOK = 0.03  # deficit per record from which groups made anew are compared with mended ones
 BEYOND_REPAIR = 0.19  # ... and from which they are taken without mending
 BLOCKS = (128, 256, 1024)  # groups per block, in each pass
@@ -117,9 +117,9 @@ def _mend(
     for number, block_size in enumerate(BLOCKS):
         if not unsafe.any():
             return groups
-        spread = bench.context.random(4_001, number).uniform(0.5, 1.0, width) if number else np.ones(width)
-        action = partial(_repair_action, reach=REACHES[number])
-        groups, count = bench.change_blocks(groups, unsafe, min(block_size, count), spread, action)
+        stretch = bench.context.random(4_001, number).uniform(0.5, 1.0, width) if number else np.ones(width)
+        action = partial(_repair_action, most_nearest=NEAREST_GROUPS[number])
+        groups, count = bench.change_blocks(groups, unsafe, min(block_size, count), stretch, action)
         if anew is not None and bench.loss(groups) >= most:
             return anew
         unsafe = requirement.deficits(bench.table, groups, count) > 0
@@ -134,34 +134,34 @@ def _mend(
 
 
 def _repair_action(
-    geometry: Geometry, safety: Safety, block: Block, here: Outline, there: Outline, *, reach: int
+    geometry: Geometry, safety: Safety, block: Block, here: GroupDetail, there: GroupDetail, *, most_nearest: int
 ) -> None:
     groups = block.groups.shape[1]
     given_up = np.zeros(groups, dtype=np.uint8)
-    repair_block(geometry, safety, block, here, there, _search(block, HELPERS, reach), given_up)
+    repair_block(geometry, safety, block, here, there, _search(block, HELPERS, most_nearest), given_up)
 
 
 def _polish(bench: Workbench, groups: NDArray[np.int32]) -> NDArray[np.int32]:
     """Exchange records between safe neighbours as long as that lowers the loss, in different layouts of blocks."""
     for number in range(POLISH_PASSES):
-        spread = bench.context.random(4_002, number).uniform(0.5, 1.0, bench.table.width)
+        stretch = bench.context.random(4_002, number).uniform(0.5, 1.0, bench.table.width)
         every = np.ones(int(groups.max()) + 1, dtype=np.bool_)
-        groups, _ = bench.change_blocks(groups, every, BLOCKS[0], spread, _polish_action)
+        groups, _ = bench.change_blocks(groups, every, BLOCKS[0], stretch, _polish_action)
     return groups
 
 
-def _polish_action(geometry: Geometry, safety: Safety, block: Block, here: Outline, there: Outline) -> None:
+def _polish_action(geometry: Geometry, safety: Safety, block: Block, here: GroupDetail, there: GroupDetail) -> None:
     search = _search(block, POLISH_HELPERS, POLISH_HELPERS)
     polish_block(geometry, safety, block, here, there, search, POLISH_ROUNDS, POLISH_STEPS)
 
 
-def _search(block: Block, helpers: int, reach: int) -> Search:
-    reach = max(1, min(reach, block.groups.shape[1]))
+def _search(block: Block, helpers: int, most_nearest: int) -> Search:
+    most_nearest = max(1, min(most_nearest, block.groups.shape[1]))
     sorts = int(block.chain[1].max()) + 1
     known = sorts + 1 if sorts <= MOST_SORTS else 1
     return Search(
-        nearest=np.zeros(reach, dtype=np.int64),
-        prices=np.zeros(reach),
+        nearest=np.zeros(most_nearest, dtype=np.int64),
+        prices=np.zeros(most_nearest),
         gains=np.zeros((MOST_MOVING + 1, MOST_MOVING + 1)),
         own=np.zeros((known, known)),
         tally=np.zeros(4, dtype=np.int64),

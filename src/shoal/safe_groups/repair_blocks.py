@@ -19,11 +19,11 @@ from shoal.kernels.geometry import Geometry
 from shoal.kernels.group_loss import group_losses
 from shoal.kernels.safety import Safety
 from shoal.models.safety import empty_row
-from shoal.safe_groups.kernels.group_bounds import Block, Outline
+from shoal.safe_groups.kernels.group_bounds import Block, GroupDetail
 
 MOST_MOVING = 40  # members of a large group that may be exchanged
 
-Action = Callable[[Geometry, Safety, Block, Outline, Outline], object]
+Action = Callable[[Geometry, Safety, Block, GroupDetail, GroupDetail], object]
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class Workbench:
         groups: NDArray[np.int32],
         chosen: NDArray[np.bool_],
         block_size: int,
-        spread: NDArray[np.float64],
+        stretch: NDArray[np.float64],
         action: Action,
     ) -> tuple[NDArray[np.int32], int]:
         """Let `action` change every block that has a chosen group; the new groups and their number.
 
-        `spread` stretches the attributes before blocks are cut, so that another pass gets other blocks.
+        `stretch` stretches the attributes before blocks are cut, so that another pass gets other blocks.
         """
         order = np.argsort(groups, kind="stable").astype(np.int32)
         sizes = np.bincount(groups, minlength=chosen.shape[0])
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        blocks = cut_blocks(group_centres(self.table, groups, sizes) * spread, block_size)
+        blocks = cut_blocks(group_centres(self.table, groups, sizes) * stretch, block_size)
 
         def work(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
             records = np.concatenate([order[starts[number] : starts[number + 1]] for number in numbers])
@@ -79,8 +79,8 @@ class Workbench:
         """(records,) the number within the block of every record's group, after the action."""
         block = make_block(self.table, self.safety, records, sizes)
         local = self.safety._replace(codes=np.ascontiguousarray(self.safety.codes[:, records]))
-        outlines = [make_outline(self.geometry, self.safety, self.table.width, MOST_MOVING) for _ in range(2)]
-        action(self.geometry, local, block, outlines[0], outlines[1])
+        details = [empty_detail(self.geometry, self.safety, self.table.width, MOST_MOVING) for _ in range(2)]
+        action(self.geometry, local, block, details[0], details[1])
         return _read_groups(block, records.shape[0])
 
 
@@ -104,9 +104,9 @@ def make_block(table: EncodedTable, safety: Safety, records: NDArray[np.int32], 
     )
 
 
-def make_outline(geometry: Geometry, safety: Safety, width: int, members: int) -> Outline:
+def empty_detail(geometry: Geometry, safety: Safety, width: int, members: int) -> GroupDetail:
     """Room for one group, with at most so many members listed."""
-    return Outline(
+    return GroupDetail(
         edges=np.zeros((5, width), dtype=np.int32),
         codes=np.zeros((2, int(geometry.code_offsets[-1])), dtype=np.int64),
         row=empty_row(safety),

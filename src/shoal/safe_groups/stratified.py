@@ -39,7 +39,7 @@ def stratified_groups(
         sorts=sorts,
         lines=np.stack([np.argsort(line, kind="stable").astype(np.int32) for line in (*codes, sorts)]),
         side=np.zeros((2, records), dtype=np.uint8),
-        halves=np.zeros((2, int(sorts.max(initial=0)) + 1), dtype=np.int64),
+        going_left=np.zeros((2, int(sorts.max(initial=0)) + 1), dtype=np.int64),
         marks=np.zeros((2, int(geometry.code_offsets[-1])), dtype=np.int64),
         row=empty_row(safety),
         spare=np.empty(records, dtype=np.int32),

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Clustering
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
+from shoal.kernels.safety import Safety
 from shoal.models.base import Requirement
 from shoal.models.safety import bind_safety
 from shoal.safe_groups.kernels.suppress import suppress_block
-from shoal.safe_groups.repair_blocks import make_block, make_outline
+from shoal.safe_groups.repair_blocks import empty_detail, make_block
 
 MOST_LISTED = 1_000  # members of one group that are looked at
 MOST_TRIES = 8  # how often fewer records are tried before none is suppressed
@@ -42,27 +43,37 @@ def suppress_outliers(
     Models that are no rules on histograms are left alone: nothing is suppressed then. `hidden` knows how groups are
     released; without it, no group is taken to be released as `*` throughout.
     """
-    allowed = int(limit * table.records + 1e-9)
-    if allowed / max(1, table.records) > limit:  # rounded up too far: the check would not exempt them
-        allowed -= 1
+    allowed = _allowed(table.records, limit)
     safety = bind_safety(requirement, table)
     if allowed < 1 or not safety.complete:
         return clustering
-    groups = np.unique(clustering.groups, return_inverse=True)[1].reshape(-1)
+    groups = np.unique(clustering.groups, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    leaving = _leaving_records(table, safety, groups, allowed)
+    numbered = replace(clustering, groups=groups, boxes=None)
+    return _suppress_safely(table, numbered, requirement, leaving, allowed, hidden) or clustering
+
+
+def _allowed(records: int, limit: float) -> int:
+    """How many records are within the limit."""
+    allowed = int(limit * records + 1e-9)
+    # rounded up too far: the check would not exempt them
+    return allowed - 1 if allowed / max(1, records) > limit else allowed
+
+
+def _leaving_records(table: EncodedTable, safety: Safety, groups: NDArray[np.int32], allowed: int) -> NDArray[np.int32]:
+    """The records that are best suppressed, the one that saves most first; no more than are allowed."""
     records = np.argsort(groups, kind="stable").astype(np.int32)
     sizes = np.bincount(groups)
     geometry = table_geometry(table)
     block = make_block(table, safety, records, sizes)
     local = safety._replace(codes=np.ascontiguousarray(safety.codes[:, records]))
-    here = make_outline(geometry, safety, table.width, min(MOST_LISTED, int(sizes.max())))
+    here = empty_detail(geometry, safety, table.width, min(MOST_LISTED, int(sizes.max())))
     leaving = np.empty(table.records, dtype=np.int64)
     gains = np.empty(table.records)
     price = float(table.attribute_weights.sum())
     found = suppress_block(geometry, local, block, here, price, allowed, leaving, gains)
     # Gains never rise within a group, so a stable sort keeps the order in which its members leave.
-    chosen = leaving[:found][np.argsort(-gains[:found], kind="stable")][:allowed]
-    numbered = replace(clustering, groups=groups.astype(np.int32), boxes=None)
-    return _suppress_safely(table, numbered, requirement, records[chosen], allowed, hidden) or clustering
+    return records[leaving[:found][np.argsort(-gains[:found], kind="stable")][:allowed]]
 
 
 def _suppress_safely(

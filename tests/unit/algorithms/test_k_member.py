@@ -8,7 +8,7 @@ import pytest
 from shoal.algorithms.base import Context
 from shoal.algorithms.greedy.k_member import KMember
 from shoal.algorithms.greedy.leftovers import place_leftovers
-from shoal.algorithms.greedy.takes import Takes, spread_takes
+from shoal.algorithms.greedy.takes import Takes, groups_of_records
 from shoal.encode.encoded_table import EncodedTable, Kind
 from shoal.models.base import Requirement
 from shoal.models.k_anonymity import KAnonymity
@@ -92,5 +92,7 @@ def test_leftovers_go_where_they_cost_least() -> None:
 def test_takes_are_spread_over_the_records_of_a_row() -> None:
     table = encode_simple({"x": [5, 7, 5, 5, 7, 5]})
     rows = np.array([0, 1, 0], dtype=np.int32)
-    groups = spread_takes(table, Takes(rows, np.array([0, 1, 1], dtype=np.int32), np.array([3, 2, 1])))
+    groups = groups_of_records(
+        table.row_of_record, table.weights, Takes(rows, np.array([0, 1, 1], dtype=np.int32), np.array([3, 2, 1]))
+    )
     assert groups.tolist() == [0, 1, 0, 0, 1, 1]

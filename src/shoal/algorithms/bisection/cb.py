@@ -35,7 +35,7 @@ are all kept; models of other kinds are left to the repair that follows every al
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.bisection.kernels.cb import CENTRES, INCREASE, TOTAL, bisect_groups, deal_round_robin
 from shoal.algorithms.bisection.kernels.split_score import TINY
 from shoal.algorithms.bisection.kernels.split_work import Diversity, make_work
-from shoal.algorithms.bisection.repeated_splits import Node, split_all
+from shoal.algorithms.bisection.repeated_splits import split_records
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
 from shoal.errors import Problem, RequirementError
@@ -87,21 +87,15 @@ class Cb(Algorithm):
         self, table: EncodedTable, k: int, diversity: Diversity, context: Context
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The records group by group, and where each group starts."""
-        geometry, codes, records = table_geometry(table), table.record_codes, table.records
+        geometry, codes = table_geometry(table), table.record_codes
         largest = int(max(np.diff(geometry.code_offsets).max(), diversity.sizes.max(initial=1)))
-        order = np.arange(records, dtype=np.int64)
-        last = np.zeros(records, dtype=np.uint8)
 
-        def split(node: Node, once: bool) -> list[Node]:
-            begin, end, seed = node
-            seeds = np.empty(2, dtype=np.uint64)
+        def bisect(order: Any, begin: int, end: int, seed: np.uint64, once: bool, last: Any, seeds: Any) -> int:
             work = make_work(geometry, end - begin, k, largest)
             how = (k, self.rounds, JOINS[self.join], once, diversity, work, last, seeds)
-            first = bisect_groups(geometry, codes, order, begin, end, seed, *how)
-            return [(begin, begin + first, seeds[0]), (begin + first, end, seeds[1])] if first else []
+            return int(bisect_groups(geometry, codes, order, begin, end, seed, *how))
 
-        split_all(records, int(context.random().integers(2**63)), split, context)
-        return order, np.concatenate([[0], np.flatnonzero(last) + 1]).astype(np.int64)
+        return split_records(table.records, int(context.random().integers(2**63)), bisect, context)
 
 
 def frequency_rules(requirement: Requirement) -> list[HistogramRule]:

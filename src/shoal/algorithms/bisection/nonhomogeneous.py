@@ -27,7 +27,7 @@ does not have.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Algorithm, Boxes, Clustering, Context
 from shoal.algorithms.bisection.kernels.nonhomogeneous import box_rings, partition_records
 from shoal.algorithms.bisection.kernels.split_work import make_work
-from shoal.algorithms.bisection.repeated_splits import PIECES, Node, split_all
+from shoal.algorithms.bisection.repeated_splits import PIECES, split_records
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.geometry import table_geometry
 from shoal.errors import InputError, Problem
@@ -64,6 +64,16 @@ class NonHomogeneous(Algorithm):
             raise InputError(Problem("unsupported-model", message, hint="choose another algorithm for this model"))
         k = requirement.k
         order, starts = self._partition(table, k, context)
+        partitions = starts.size - 1
+        groups = np.empty(table.records, dtype=np.int32)
+        groups[order] = np.repeat(np.arange(partitions, dtype=np.int32), np.diff(starts))
+        details = {"partitions": partitions, "model": "every box fits k records, every record fits k boxes"}
+        return Clustering(groups, boxes=self._boxes(table, order, starts, k, context), details=details)
+
+    def _boxes(
+        self, table: EncodedTable, order: NDArray[np.int64], starts: NDArray[np.int64], k: int, context: Context
+    ) -> Boxes:
+        """A box for each record over k records of its partition, on all threads."""
         geometry, codes = ordered_geometry(table), table.record_codes
         low, high = np.empty_like(codes), np.empty_like(codes)
         box_of_record = np.empty(table.records, dtype=np.int32)
@@ -76,27 +86,19 @@ class NonHomogeneous(Algorithm):
             box_rings(geometry, codes, order, starts, first, last, seeds, k, low, high, box_of_record)
 
         context.map(piece, range(PIECES))
-        groups = np.empty(table.records, dtype=np.int32)
-        groups[order] = np.repeat(np.arange(partitions, dtype=np.int32), np.diff(starts))
-        details = {"partitions": partitions, "model": "every box fits k records, every record fits k boxes"}
-        return Clustering(groups, boxes=Boxes(low, high, box_of_record), details=details)
+        return Boxes(low, high, box_of_record)
 
     def _partition(self, table: EncodedTable, k: int, context: Context) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The records partition by partition, and where each partition starts."""
-        geometry, codes, records = ordered_geometry(table), table.record_codes, table.records
+        geometry, codes = ordered_geometry(table), table.record_codes
         largest = int(np.diff(geometry.code_offsets).max())
-        order, last = np.arange(records, dtype=np.int64), np.zeros(records, dtype=np.uint8)
 
-        def split(node: Node, once: bool) -> list[Node]:
-            begin, end, seed = node
-            seeds = np.empty(2, dtype=np.uint64)
+        def bisect(order: Any, begin: int, end: int, seed: np.uint64, once: bool, last: Any, seeds: Any) -> int:
             work = make_work(geometry, end - begin, k, largest)
             how = (k, self.partition * k - 1, once, work, last, seeds)
-            first = partition_records(geometry, codes, order, begin, end, seed, *how)
-            return [(begin, begin + first, seeds[0]), (begin + first, end, seeds[1])] if first else []
+            return int(partition_records(geometry, codes, order, begin, end, seed, *how))
 
-        split_all(records, int(context.random(0).integers(2**63)), split, context)
-        return order, np.concatenate([[0], np.flatnonzero(last) + 1]).astype(np.int64)
+        return split_records(table.records, int(context.random(0).integers(2**63)), bisect, context)
 
 
 def ordered_geometry(table: EncodedTable) -> Geometry:

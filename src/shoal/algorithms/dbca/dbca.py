@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.dbca.kernels.dbca import Centres, Nearest, group_around_centres, neighbour_costs, place_records
+from shoal.algorithms.greedy.takes import Takes, groups_of_records
 from shoal.algorithms.kaca.blocks import block_order, make_blocks
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers, make_ladders
 from shoal.algorithms.kaca.merging import check_feasible
@@ -104,7 +105,13 @@ class DbcaCm(Dbca):
         if self.labels == "forced":
             return self._forced(table, label, requirement, context)
         attributes = prioritized(table, self.priority)
-        ladders = make_ladders(attributes, self.weights, self.beta)
+        units = self._labelled_units(table, attributes, label)
+        return _density_clusters(table, make_ladders(attributes, self.weights, self.beta), units, requirement, context)
+
+    def _labelled_units(
+        self, table: EncodedTable, attributes: tuple[EncodedAttribute, ...], label: EncodedColumn
+    ) -> _Units:
+        """Records that are equal and have the same label."""
         pairs, unit_of_record, sizes = np.unique(
             table.row_of_record.astype(np.int64) * label.size + label.codes, return_inverse=True, return_counts=True
         )
@@ -113,8 +120,7 @@ class DbcaCm(Dbca):
         # a distance lifts both records, so each of them bears half of the penalty
         with_label = make_ladders(attributes, self.weights, self.beta, label=(label.size, self.penalty / 2))
         codes = with_label.flat_codes(np.vstack([table.codes[:, rows], labels]))
-        units = _Units(with_label, codes, sizes, unit_of_record.astype(np.int32), labels, self.penalty)
-        return _density_clusters(table, ladders, units, requirement, context)
+        return _Units(with_label, codes, sizes, unit_of_record.astype(np.int32), labels, self.penalty)
 
     def _forced(
         self, table: EncodedTable, label: EncodedColumn, requirement: Requirement, context: Context
@@ -180,8 +186,9 @@ def _density_clusters(
     centres = _around_centres(
         units.ladders, codes, weights, bounds, k, neighbour_distance, np.lexsort((order, neighbour_distance)), context
     )
-    takes = centres.takes[: centres.counters[2]]
-    groups = _groups_of_records(order[takes[:, 0]], takes[:, 1], takes[:, 2], units)
+    unit, group, count = centres.takes[: centres.counters[2]].T
+    takes = Takes(order[unit].astype(np.int32), group.astype(np.int32), count)
+    groups = groups_of_records(units.of_record, units.weights, takes)
     _place_leftovers(table, ladders, units, groups)
     details = {"centres": int(centres.counters[1]), "crowded_centres": int(centres.counters[3])}
     return Clustering(groups, details=details)
@@ -225,15 +232,9 @@ def _around_centres(
 ) -> Centres:
     """Groups of k records around centres; units are numbered in block order, `densest` lists them densest first."""
     count, records = codes.shape[0], int(weights.sum())
-    following = np.full(count + 1, -1, dtype=np.int32)
-    before = np.empty(count, dtype=np.int32)
-    chain = np.concatenate([[count], densest])
-    following[chain[:-1]] = chain[1:]
-    before[chain[1:]] = chain[:-1]
     takes = np.empty((count + records // k + 1, 3), dtype=np.int64)
-    centres = Centres(
-        neighbour_distance / 2.0, following, before, weights.copy(), np.array([records, 0, 0, 0, -1]), takes
-    )
+    counters = np.array([records, 0, 0, 0, -1])
+    centres = Centres(neighbour_distance / 2.0, *_linked(densest), weights.copy(), counters, takes)
     blocks = make_blocks(codes, np.arange(count), bounds)
     while centres.counters[0] >= k:
         group_around_centres(ladders.arrays, codes, blocks, _room(k), k, centres, GROUPS_PER_CALL)
@@ -241,19 +242,14 @@ def _around_centres(
     return centres
 
 
-def _groups_of_records(
-    unit: NDArray[np.int64], group: NDArray[np.int64], count: NDArray[np.int64], units: _Units
-) -> IntegerArray:
-    """(records,) the group of each record, -1 for those left over; records of a unit are dealt in input order."""
-    placed = np.bincount(unit, weights=count, minlength=units.weights.shape[0]).astype(np.int64)
-    rest = units.weights - placed
-    unit = np.concatenate([unit, np.arange(rest.shape[0])])
-    group = np.concatenate([group, np.full(rest.shape[0], -1)])
-    count = np.concatenate([count, rest])
-    by_unit = np.argsort(unit, kind="stable")
-    groups = np.empty(units.of_record.shape[0], dtype=np.int32)
-    groups[np.argsort(units.of_record, kind="stable")] = np.repeat(group[by_unit], count[by_unit])
-    return groups
+def _linked(densest: NDArray[np.int64]) -> tuple[IntegerArray, IntegerArray]:
+    """For every unit the next and the previous one in this order; entry `count` of the first stands before all."""
+    count = densest.shape[0]
+    following, before = np.full(count + 1, -1, dtype=np.int32), np.empty(count, dtype=np.int32)
+    chain = np.concatenate([[count], densest])
+    following[chain[:-1]] = chain[1:]
+    before[chain[1:]] = chain[:-1]
+    return following, before
 
 
 def _place_leftovers(table: EncodedTable, ladders: Ladders, units: _Units, groups: IntegerArray) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.greedy.kernels.k_member import k_member_groups
 from shoal.algorithms.greedy.leftovers import place_leftovers
-from shoal.algorithms.greedy.takes import Takes, spread_takes
+from shoal.algorithms.greedy.takes import Takes, groups_of_records
 from shoal.encode.encoded_table import EncodedTable, IntegerArray
 from shoal.encode.geometry import table_geometry
 from shoal.models.base import Requirement
@@ -58,4 +58,5 @@ def _grown(table: EncodedTable, k: int, first: int, context: Context) -> tuple[I
     work = (geometry, alive, left, row_of_slot, state, k, per_call, *takes)
     while k_member_groups(*work, low, high, present, costs) > 0:
         context.report(1.0 - state[1] / records)
-    return spread_takes(table, takes.at(slice(int(state[3])))), int(state[2])
+    taken = takes.at(slice(int(state[3])))
+    return groups_of_records(table.row_of_record, table.weights, taken), int(state[2])

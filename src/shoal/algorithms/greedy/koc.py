@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.greedy.kernels.koc import grow_clusters
 from shoal.algorithms.greedy.leftovers import place_leftovers
-from shoal.algorithms.greedy.takes import Takes, spread_takes
+from shoal.algorithms.greedy.takes import Takes, groups_of_records
 from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.encode.geometry import table_geometry
 from shoal.hierarchies.weights import check_scheme, whd, wid
@@ -89,7 +89,7 @@ class Koc(Algorithm):
             grow_clusters(geometry, table.codes, *how, alive, left, row_of_slot, state, *takes)
             context.report(1.0 - state[1] / centres.size)
         own = Takes(centres, np.arange(centres.size, dtype=np.int32), np.ones(centres.size, dtype=np.int64))
-        return spread_takes(table, own.then(takes.at(slice(int(state[2])))))
+        return groups_of_records(table.row_of_record, table.weights, own.then(takes.at(slice(int(state[2])))))
 
 
 def _nearest_centres(table: EncodedTable, groups: NDArray[np.int32], centres: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encode.encoded_table import EncodedTable, IntegerArray
+from shoal.encode.encoded_table import IntegerArray
 from shoal.kernels.sorting import stable_order
 
 
@@ -36,16 +36,15 @@ class Takes(NamedTuple):
         )
 
 
-def spread_takes(table: EncodedTable, takes: Takes) -> IntegerArray:
-    """The group of every record; -1 for records of no take. The records of a row go out in the order of the input."""
-    order = stable_order(table.row_of_record, table.rows)
-    starts = np.concatenate([[0], np.cumsum(table.weights)])
-    rows, groups, counts = takes.at(np.argsort(takes.rows, kind="stable"))
-    ends = np.cumsum(counts)
-    first_of_row = np.concatenate([[True], rows[1:] != rows[:-1]]) if rows.size else np.zeros(0, dtype=bool)
-    taken_before_row = np.maximum.accumulate(np.where(first_of_row, ends - counts, 0))
-    begin = starts[rows] + (ends - counts) - taken_before_row
-    places = np.repeat(begin - (ends - counts), counts) + np.arange(int(ends[-1]) if ends.size else 0)
-    result = np.full(table.records, -1, dtype=np.int32)
-    result[order[places]] = np.repeat(groups, counts)
+def groups_of_records(row_of_record: IntegerArray, weights: NDArray[np.int64], takes: Takes) -> IntegerArray:
+    """(records,) the group of every record; -1 for records of no take. The records of a row go out in input order.
+
+    IN  weights  (rows,) how many records each row has
+    """
+    placed = np.bincount(takes.rows, weights=takes.counts, minlength=weights.shape[0]).astype(np.int64)
+    nobody = np.full(weights.shape[0], -1, dtype=np.int32)
+    every = takes.then(Takes(np.arange(weights.shape[0], dtype=np.int32), nobody, weights - placed))
+    _, groups, counts = every.at(np.argsort(every.rows, kind="stable"))
+    result = np.empty(row_of_record.shape[0], dtype=np.int32)
+    result[stable_order(row_of_record, weights.shape[0])] = np.repeat(groups, counts)
     return result

@@ -70,23 +70,29 @@ def merge_waiting(
     """
     order, bounds = block_order(ladders, classes.codes)
     # in the order of the blocks, so that the kernel reads memory from left to right
-    classes = Classes(*(np.ascontiguousarray(part[order]) for part in classes))
+    classes = Classes(classes.codes[order], classes.lifts[order], classes.sizes[order])
     count = order.shape[0]
     blocks = make_blocks(classes.codes, np.arange(count), bounds)
     highest = np.maximum.reduceat(classes.lifts, blocks.first)
-    queue = np.zeros(count, dtype=np.int32)
-    queued = np.full(count, -1, dtype=np.int32)
-    first = np.flatnonzero(waiting[order])
-    queue[: first.shape[0]] = first
-    queued[first] = np.arange(first.shape[0])
-    line = Line(queue, queued, np.array([first.shape[0], count], dtype=np.int64))
+    line = _waiting_line(waiting[order])
+    begin = int(line.counters[0])
     parent = np.arange(count, dtype=np.int32)
     while line.counters[0] > 0 and line.counters[1] > 1:
-        report(1.0 - line.counters[0] / first.shape[0])
+        report(1.0 - line.counters[0] / begin)
         merge_classes(ladders.arrays, classes, blocks, highest, line, target, state, parent, COMPARISONS_PER_CALL)
     ends = np.empty(count, dtype=np.int32)
     ends[order] = order[roots(parent)]
     return ends
+
+
+def _waiting_line(waiting: NDArray[np.bool_]) -> Line:
+    """The classes that wait, in order; the others may still be merged with."""
+    queue = np.zeros(waiting.shape[0], dtype=np.int32)
+    queued = np.full(waiting.shape[0], -1, dtype=np.int32)
+    first = np.flatnonzero(waiting)
+    queue[: first.shape[0]] = first
+    queued[first] = np.arange(first.shape[0])
+    return Line(queue, queued, np.array([first.shape[0], waiting.shape[0]], dtype=np.int64))
 
 
 def merge_small(

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
-from shoal.algorithms.kaca.distance import IntegerArray, make_ladders
+from shoal.algorithms.kaca.distance import IntegerArray, Ladders, make_ladders
 from shoal.algorithms.kaca.kernels.topdown import Rule
 from shoal.algorithms.kaca.merging import check_feasible, merge_small, number_groups, random_state
 from shoal.algorithms.kaca.topdown import specialize_table
@@ -57,20 +57,26 @@ class TopDownKaca(Algorithm):
         nothing = np.zeros(table.records, dtype=np.int32)
         blocks = specialize_table(table, ladders, Rule(smallest, 1.0, True), nothing, 1)
         context.report(0.2)
-        codes = ladders.flat_codes(table.codes)
-        # the classes of a block: its records with the same row
-        pairs, class_of_record, sizes = np.unique(
-            blocks.astype(np.int64) * table.rows + table.row_of_record, return_inverse=True, return_counts=True
-        )
-        block_of_class, row_of_class = np.divmod(pairs, table.rows)
-        ends = np.searchsorted(block_of_class, np.arange(int(blocks.max()) + 2))
+        groups = _merged_in_blocks(table, ladders, blocks, k, context)
+        return Clustering(groups, details={"blocks": int(blocks.max()) + 1})
 
-        def merge_block(number: int) -> IntegerArray:
-            inside = slice(int(ends[number]), int(ends[number + 1]))
-            state = random_state(context, number)
-            return merge_small(ladders, codes[row_of_class[inside]], sizes[inside], k, state) + np.int32(ends[number])
 
-        merged = np.concatenate(context.map(merge_block, range(ends.shape[0] - 1)))
-        context.report(0.9)
-        groups = number_groups(merged)[class_of_record]
-        return Clustering(groups, details={"blocks": ends.shape[0] - 1})
+def _merged_in_blocks(
+    table: EncodedTable, ladders: Ladders, blocks: IntegerArray, k: int, context: Context
+) -> IntegerArray:
+    """(records,) the group of every record; the classes of a block are its records with the same row."""
+    codes = ladders.flat_codes(table.codes)
+    pairs, class_of_record, sizes = np.unique(
+        blocks.astype(np.int64) * table.rows + table.row_of_record, return_inverse=True, return_counts=True
+    )
+    block_of_class, row_of_class = np.divmod(pairs, table.rows)
+    ends = np.searchsorted(block_of_class, np.arange(int(blocks.max()) + 2))
+
+    def merge_block(number: int) -> IntegerArray:
+        inside = slice(int(ends[number]), int(ends[number + 1]))
+        state = random_state(context, number)
+        return merge_small(ladders, codes[row_of_class[inside]], sizes[inside], k, state) + np.int32(ends[number])
+
+    merged = np.concatenate(context.map(merge_block, range(ends.shape[0] - 1)))
+    context.report(0.9)
+    return number_groups(merged)[class_of_record]

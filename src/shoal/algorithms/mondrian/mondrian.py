@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.mondrian.kernels.mondrian import mondrian_pieces
@@ -40,23 +41,26 @@ class Mondrian(Algorithm):
     citation: ClassVar[str] = "LeFevre, DeWitt, Ramakrishnan 2006"
 
     def cluster(self, table: EncodedTable, requirement: Requirement, context: Context) -> Clustering:
+        group_of_row = self._group_rows(table, requirement.k, context)
+        return Clustering(group_of_row[table.row_of_record] if self.strict else group_of_row)
+
+    def _group_rows(self, table: EncodedTable, k: int, context: Context) -> NDArray[np.int32]:
+        """(rows or, relaxed, records,) the piece that each is in."""
         codes = table.codes if self.strict else table.record_codes
         rows = codes.shape[1]
         weights = table.weights if self.strict else np.ones(rows, dtype=np.int64)
         order = np.arange(rows, dtype=np.int64)
-        pieces = min(rows, table.records // requirement.k) + 64
+        pieces = min(rows, table.records // k) + 64
         stack = np.empty((pieces + 64, 2), dtype=np.int64)
         stack[0] = (0, rows)
         state = np.array([1, 0, 0], dtype=np.int64)
         geometry = table_geometry(table)
         while state[0] > 0:
-            mondrian_pieces(
-                geometry, codes, weights, order, stack, state, requirement.k, not self.strict, ROW_VISITS_PER_CALL
-            )
+            mondrian_pieces(geometry, codes, weights, order, stack, state, k, not self.strict, ROW_VISITS_PER_CALL)
             context.report(state[2] / rows)
         finished = stack[stack.shape[0] - state[1] :][::-1]
         sizes = finished[:, 1] - finished[:, 0]
         # Pieces are finished from left to right, so they cover the order of the rows without gaps.
         group_of_row = np.empty(rows, dtype=np.int32)
         group_of_row[order] = np.repeat(np.arange(sizes.shape[0], dtype=np.int32), sizes)
-        return Clustering(group_of_row[table.row_of_record] if self.strict else group_of_row)
+        return group_of_row

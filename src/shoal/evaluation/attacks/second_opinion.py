@@ -3,8 +3,8 @@
 anonymeter (https://github.com/statice/anonymeter) attacks synthetic data: tables in the format of the original. It
 needs an older numpy than Shoal, so it runs in another environment that the user names. A generalized release is read
 into its format by drawing, for every cell, one of the values that the cell covers, as common as the release has them
-(see `spread`): what a recipient would do who wants exact values. Its attacks then look for the nearest drawn records,
-where ours look for all records that contain a person.
+(see `reading_cells`): what a recipient would do who wants exact values. Its attacks then look for the nearest drawn
+records, where ours look for all records that contain a person.
 
 The tables are handed over through a pipe, never through a file.
 """

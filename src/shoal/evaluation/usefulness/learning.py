@@ -1,6 +1,6 @@
 """Train on the release, test on untouched originals.
 
-Features are the quasi-identifiers, read as `spread` says: a number is the middle of its range, a category the shares
+Features are the quasi-identifiers, read by `reading_cells`: a number is the middle of its range, a category the shares
 of the values that its cell stands for. The label is a column that is released as it is. The same models are trained on
 the original for comparison; the majority label is the baseline. Records are split into two parts, one to train on and
 one to test on; at most `largest` records are used, drawn at random, and the result says how many.

@@ -1,7 +1,7 @@
 """A workload of random count queries, answered from the original and from the release.
 
 A query asks how many records have values in given ranges (numbers) or sets (categories) of one to four attributes.
-The release answers with the expected number under the reading of `spread`: for every class, its size times the share of
+The release answers with the expected number, read by `reading_cells`: for every class, its size times the share of
 its cells that lies in the query. The relative error is |answer - truth| / truth; queries that no record meets are
 drawn again. Errors are given by selectivity, because small counts are always harder.
 """

@@ -1,6 +1,6 @@
 """What an analyst still finds: means, spreads, associations and tables, before and after.
 
-Released cells are read as `spread` says. Tables of two attributes are compared by their total variation distance:
+Released cells are read by `reading_cells`. Tables of two attributes are compared by their total variation distance:
 the share of the records that would have to change their cell to turn one table into the other.
 """
 

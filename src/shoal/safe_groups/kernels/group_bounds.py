@@ -1,4 +1,4 @@
-"""Groups as linked lists of records, and the outline of one group: what it costs when a record leaves or joins.
+"""Groups as linked lists of records, and the detail of one group: what it costs when a record leaves or joins.
 
 Shared by the repair and by suppression. The records of a block are numbered 0..records-1. All numbers of records and
 groups are int64, so that every function is compiled once.
@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Float64, Int32, Int64
 from shoal.kernels.compile import kernel
 from shoal.kernels.geometry import FLAT, range_cost
 from shoal.kernels.safety import add_record, group_deficit, remove_record
@@ -27,55 +29,61 @@ MEMBER, KIND, EXAMPLE = 0, 1, 2
 class Block(NamedTuple):
     """The groups of a block while they change. Few arrays, because every one of them costs compile time."""
 
-    codes: Any  # int32 (records, attributes)
-    chain: Any  # int64 (2, records): the NEXT record of the same group or -1; the SORT, equal if alike for every rule
-    groups: Any  # int64 (2, groups): the FIRST record of each group, or -1 once it was merged away; its SIZE
-    box: Any  # int32 (2, attributes, groups): the LOW and HIGH code
-    scores: Any  # float64 (2, groups): the LOSS of one record of the group, and the DEFICIT
+    codes: Int32  # (records, attributes)
+    chain: NDArray[
+        np.int64
+    ]  # (2, records): the NEXT record of the same group or -1; the SORT, equal if alike for every rule
+    groups: Int64  # (2, groups): the FIRST record of each group, or -1 once it was merged away; its SIZE
+    box: Int32  # (2, attributes, groups): the LOW and HIGH code
+    scores: Float64  # (2, groups): the LOSS of one record of the group, and the DEFICIT
 
 
-class Outline(NamedTuple):
+class GroupDetail(NamedTuple):
     """One group in enough detail to tell what it costs after a record left or joined."""
 
-    edges: Any  # int32 (5, attributes): lowest, second lowest, highest, second highest code; DISTINCT codes (FLAT)
-    codes: Any  # int64 (2, all codes): how often (COUNT) a FLAT code occurs; a MARK to count another group's codes once
-    row: Any  # int32 (row length,) counts for the rules
-    listing: (
-        Any  # int64 (3, most members): MEMBERs that may move; each member's number of sort (KIND); an EXAMPLE of each
-    )
-    without: Any  # float64 (most members + 1,) loss of one record after each of them left; the last: nobody left
-    growth: Any  # float64 (most members + 1,) how much that loss grows when each member of another group joins
+    edges: NDArray[
+        np.int32
+    ]  # (5, attributes): lowest, second lowest, highest, second highest code; DISTINCT codes (FLAT)
+    codes: NDArray[
+        np.int64
+    ]  # (2, all codes): how often (COUNT) a FLAT code occurs; a MARK to count another group's codes once
+    row: Int32  # (row length,) counts for the rules
+    listing: Int64  # (3, most members): MEMBERs that may move; each member's number of sort (KIND); an EXAMPLE of each
+    without: NDArray[
+        np.float64
+    ]  # (most members + 1,) loss of one record after each of them left; the last: nobody left
+    growth: Float64  # (most members + 1,) how much that loss grows when each member of another group joins
 
 
 @kernel
-def draw_outline(geometry: Any, safety: Any, block: Any, group: Any, outline: Any) -> Any:
-    """Fill the outline of a group; the number of members that may move is returned."""
+def fill_detail(geometry: Any, safety: Any, block: Any, group: Any, detail: Any) -> Any:
+    """Fill the detail of a group; the number of members that may move is returned."""
     attributes = block.codes.shape[1]
-    edges = outline.edges
+    edges = detail.edges
     for attribute in range(attributes):
         edges[0, attribute] = np.iinfo(np.int32).max
         edges[1, attribute] = np.iinfo(np.int32).max
         edges[2, attribute] = -1
         edges[3, attribute] = -1
         edges[DISTINCT, attribute] = 0
-    most = outline.listing.shape[1]
+    most = detail.listing.shape[1]
     stride = (block.groups[SIZE, group] + most - 1) // most
     listed = 0
     place = 0
     record = block.groups[FIRST, group]
     while record >= 0:
-        add_record(safety, outline.row, record)
+        add_record(safety, detail.row, record)
         if place % stride == 0:
-            outline.listing[MEMBER, listed] = record
+            detail.listing[MEMBER, listed] = record
             listed += 1
         place += 1
         for attribute in range(attributes):
             code = block.codes[record, attribute]
             if geometry.kinds[attribute] == FLAT:
                 slot = geometry.code_offsets[attribute] + code
-                if outline.codes[COUNT, slot] == 0:
+                if detail.codes[COUNT, slot] == 0:
                     edges[DISTINCT, attribute] += 1
-                outline.codes[COUNT, slot] += 1
+                detail.codes[COUNT, slot] += 1
             if code < edges[0, attribute]:
                 edges[1, attribute] = edges[0, attribute]
                 edges[0, attribute] = code
@@ -91,19 +99,19 @@ def draw_outline(geometry: Any, safety: Any, block: Any, group: Any, outline: An
 
 
 @kernel
-def clear_outline(geometry: Any, safety: Any, block: Any, group: Any, outline: Any) -> None:
-    """Take out again what `draw_outline` counted, before the group changes."""
+def clear_detail(geometry: Any, safety: Any, block: Any, group: Any, detail: Any) -> None:
+    """Take out again what `fill_detail` counted, before the group changes."""
     record = block.groups[FIRST, group]
     while record >= 0:
-        remove_record(safety, outline.row, record)
+        remove_record(safety, detail.row, record)
         for attribute in range(block.codes.shape[1]):
             if geometry.kinds[attribute] == FLAT:
-                outline.codes[COUNT, geometry.code_offsets[attribute] + block.codes[record, attribute]] = 0
+                detail.codes[COUNT, geometry.code_offsets[attribute] + block.codes[record, attribute]] = 0
         record = block.chain[NEXT, record]
 
 
 @kernel
-def changed_loss(geometry: Any, block: Any, outline: Any, leaving: Any, joining: Any) -> Any:
+def changed_loss(geometry: Any, block: Any, detail: Any, leaving: Any, joining: Any) -> Any:
     """The loss of one record of the group after `leaving` left and `joining` joined (-1: nobody)."""
     total = 0.0
     for attribute in range(block.codes.shape[1]):
@@ -111,18 +119,18 @@ def changed_loss(geometry: Any, block: Any, outline: Any, leaving: Any, joining:
         new = np.int64(block.codes[joining, attribute]) if joining >= 0 else NOBODY
         start = geometry.code_offsets[attribute]
         if geometry.kinds[attribute] == FLAT:
-            codes = outline.edges[DISTINCT, attribute]
+            codes = detail.edges[DISTINCT, attribute]
             if out != new:
-                if out >= 0 and outline.codes[COUNT, start + out] == 1:
+                if out >= 0 and detail.codes[COUNT, start + out] == 1:
                     codes -= 1
-                if new >= 0 and outline.codes[COUNT, start + new] == 0:
+                if new >= 0 and detail.codes[COUNT, start + new] == 0:
                     codes += 1
             size = geometry.code_offsets[attribute + 1] - start
             if size > 1:
                 total += geometry.weights[attribute] * (codes - 1) / (size - 1)
             continue
-        low: Any = np.int64(outline.edges[1 if out == outline.edges[0, attribute] else 0, attribute])
-        high: Any = np.int64(outline.edges[3 if out == outline.edges[2, attribute] else 2, attribute])
+        low: Any = np.int64(detail.edges[1 if out == detail.edges[0, attribute] else 0, attribute])
+        high: Any = np.int64(detail.edges[3 if out == detail.edges[2, attribute] else 2, attribute])
         if new >= 0:
             low = min(low, new)
             high = max(high, new)
@@ -132,15 +140,15 @@ def changed_loss(geometry: Any, block: Any, outline: Any, leaving: Any, joining:
 
 
 @kernel
-def refresh(geometry: Any, safety: Any, block: Any, group: Any, outline: Any) -> None:
+def refresh(geometry: Any, safety: Any, block: Any, group: Any, detail: Any) -> None:
     """Box, loss and deficit of a group after it changed."""
-    draw_outline(geometry, safety, block, group, outline)
+    fill_detail(geometry, safety, block, group, detail)
     for attribute in range(block.codes.shape[1]):
-        block.box[LOW, attribute, group] = outline.edges[0, attribute]
-        block.box[HIGH, attribute, group] = outline.edges[2, attribute]
-    block.scores[LOSS, group] = changed_loss(geometry, block, outline, NOBODY, NOBODY)
-    block.scores[DEFICIT, group] = group_deficit(safety, outline.row, block.groups[SIZE, group])
-    clear_outline(geometry, safety, block, group, outline)
+        block.box[LOW, attribute, group] = detail.edges[0, attribute]
+        block.box[HIGH, attribute, group] = detail.edges[2, attribute]
+    block.scores[LOSS, group] = changed_loss(geometry, block, detail, NOBODY, NOBODY)
+    block.scores[DEFICIT, group] = group_deficit(safety, detail.row, block.groups[SIZE, group])
+    clear_detail(geometry, safety, block, group, detail)
 
 
 @kernel

@@ -18,8 +18,8 @@ from shoal.safe_groups.kernels.group_bounds import (
     LOSS,
     NOBODY,
     SIZE,
-    clear_outline,
-    draw_outline,
+    clear_detail,
+    fill_detail,
     merge_groups,
     move_record,
     refresh,
@@ -54,7 +54,7 @@ def best_step(
     best[1] = NOTHING
     best[2] = NOBODY
     tally = search.tally
-    tally[0] = draw_outline(geometry, safety, block, group, here)
+    tally[0] = fill_detail(geometry, safety, block, group, here)
     tally[2] = list_sorts(block, here, tally[0])
     fill_without(geometry, block, here, tally[0])
     forget_own(block, here, tally[2], search.own)
@@ -62,21 +62,21 @@ def best_step(
     helpers = 0
     for place in range(found):
         other = search.nearest[place]
-        tally[1] = draw_outline(geometry, safety, block, other, there)
+        tally[1] = fill_detail(geometry, safety, block, other, there)
         if place < search.mergers and not polish:
             weigh_merge(safety, block, group, other, here, search.prices[place], best)
         tally[3] = list_sorts(block, there, tally[1])
         if search.helpers > 0 and fill_gains(safety, block, group, other, here, there, search, polish):
             weigh_steps(geometry, safety, block, group, other, here, there, search, best)
             helpers += 1
-        clear_outline(geometry, safety, block, other, there)
+        clear_detail(geometry, safety, block, other, there)
         if helpers >= search.helpers and place + 1 >= search.mergers:
             break
-    clear_outline(geometry, safety, block, group, here)
+    clear_detail(geometry, safety, block, group, here)
 
 
 @kernel
-def take_step(geometry: Any, safety: Any, block: Any, group: Any, outline: Any, best: Any) -> None:
+def take_step(geometry: Any, safety: Any, block: Any, group: Any, detail: Any, best: Any) -> None:
     """Do what `best` says."""
     kind = np.int64(best[1])
     other = np.int64(best[2])
@@ -86,9 +86,9 @@ def take_step(geometry: Any, safety: Any, block: Any, group: Any, outline: Any, 
         move_record(block, group, other, np.int64(best[3]))
     if kind == EXCHANGE or kind == TAKE:
         move_record(block, other, group, np.int64(best[4]))
-    refresh(geometry, safety, block, group, outline)
+    refresh(geometry, safety, block, group, detail)
     if block.groups[FIRST, other] >= 0:
-        refresh(geometry, safety, block, other, outline)
+        refresh(geometry, safety, block, other, detail)
 
 
 @kernel

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Float64, Int64
 from shoal.kernels.compile import kernel
 from shoal.kernels.geometry import FLAT, range_cost
 from shoal.kernels.inline import inlined
@@ -43,53 +45,55 @@ UNKNOWN = -1.0  # the gain of a step that nobody asked for yet; it is 1 or 0
 class Search(NamedTuple):
     """How far to look, and room for what is found."""
 
-    nearest: Any  # int64 (reach,) the nearest groups
-    prices: Any  # float64 (reach,) what merging with them costs
-    gains: Any  # float64 (most members + 1, most members + 1)
-    own: Any  # float64 (sorts + 1, sorts + 1) the deficit of the group itself after each exchange; (1, 1): too many
-    tally: Any  # int64 (4,) members listed here and there, sorts of them here and there
+    nearest: Int64  # (most nearest,) the nearest groups
+    prices: Float64  # (most nearest,) what merging with them costs
+    gains: Float64  # (most members + 1, most members + 1)
+    own: NDArray[
+        np.float64
+    ]  # (sorts + 1, sorts + 1) the deficit of the group itself after each exchange; (1, 1): too many
+    tally: Int64  # (4,) members listed here and there, sorts of them here and there
     helpers: int  # how many groups that can help are tried
     mergers: int  # with how many of the nearest groups a merger is tried
 
 
 @kernel
-def list_sorts(block: Any, outline: Any, listed: Any) -> Any:
+def list_sorts(block: Any, detail: Any, listed: Any) -> Any:
     """Which sorts the listed members are of; the number of sorts is returned."""
     sorts = 0
     for place in range(listed):
-        record = outline.listing[MEMBER, place]
+        record = detail.listing[MEMBER, place]
         known = 0
-        while known < sorts and block.chain[SORT, outline.listing[EXAMPLE, known]] != block.chain[SORT, record]:
+        while known < sorts and block.chain[SORT, detail.listing[EXAMPLE, known]] != block.chain[SORT, record]:
             known += 1
         if known == sorts:
-            outline.listing[EXAMPLE, sorts] = record
+            detail.listing[EXAMPLE, sorts] = record
             sorts += 1
-        outline.listing[KIND, place] = known
+        detail.listing[KIND, place] = known
     return sorts
 
 
 @kernel
-def fill_without(geometry: Any, block: Any, outline: Any, listed: Any) -> None:
+def fill_without(geometry: Any, block: Any, detail: Any, listed: Any) -> None:
     """The loss of a group without each of its listed members, and as it is."""
     for place in range(listed):
-        outline.without[place] = changed_loss(geometry, block, outline, outline.listing[MEMBER, place], NOBODY)
-    outline.without[listed] = changed_loss(geometry, block, outline, NOBODY, NOBODY)
+        detail.without[place] = changed_loss(geometry, block, detail, detail.listing[MEMBER, place], NOBODY)
+    detail.without[listed] = changed_loss(geometry, block, detail, NOBODY, NOBODY)
 
 
 @kernel
-def fill_growth(geometry: Any, block: Any, outline: Any, other: Any, listed: Any) -> None:
+def fill_growth(geometry: Any, block: Any, detail: Any, other: Any, listed: Any) -> None:
     """How much the loss of a group grows with each of another group's listed members; 0 with nobody.
 
     Losses are submodular: what a record adds to a group, it adds at least to the group without one of its members.
     """
-    now = changed_loss(geometry, block, outline, NOBODY, NOBODY)
+    now = changed_loss(geometry, block, detail, NOBODY, NOBODY)
     for place in range(listed):
-        outline.growth[place] = changed_loss(geometry, block, outline, NOBODY, other.listing[MEMBER, place]) - now
-    outline.growth[listed] = 0.0
+        detail.growth[place] = changed_loss(geometry, block, detail, NOBODY, other.listing[MEMBER, place]) - now
+    detail.growth[listed] = 0.0
 
 
 @inlined
-def united_loss(geometry: Any, block: Any, outline: Any, group: Any, other: Any, most: Any, stamp: Any) -> Any:
+def united_loss(geometry: Any, block: Any, detail: Any, group: Any, other: Any, most: Any, stamp: Any) -> Any:
     """The loss of one record of two groups together; stops early, with a larger number, once above `most`."""
     total = 0.0
     for attribute in range(block.codes.shape[1]):
@@ -99,12 +103,12 @@ def united_loss(geometry: Any, block: Any, outline: Any, group: Any, other: Any,
             high: Any = np.int64(max(block.box[HIGH, attribute, group], block.box[HIGH, attribute, other]))
             total += geometry.weights[attribute] * range_cost(geometry, attribute, low, high)
         else:
-            codes = outline.edges[DISTINCT, attribute]
+            codes = detail.edges[DISTINCT, attribute]
             record = block.groups[FIRST, other]
             while record >= 0:
                 slot = start + block.codes[record, attribute]
-                if outline.codes[COUNT, slot] == 0 and outline.codes[MARK, slot] != stamp:
-                    outline.codes[MARK, slot] = stamp
+                if detail.codes[COUNT, slot] == 0 and detail.codes[MARK, slot] != stamp:
+                    detail.codes[MARK, slot] = stamp
                     codes += 1
                 record = block.chain[NEXT, record]
             size = geometry.code_offsets[attribute + 1] - start
@@ -116,7 +120,7 @@ def united_loss(geometry: Any, block: Any, outline: Any, group: Any, other: Any,
 
 
 @kernel
-def find_nearest(geometry: Any, block: Any, outline: Any, group: Any, nearest: Any, prices: Any, stamp: Any) -> Any:
+def find_nearest(geometry: Any, block: Any, detail: Any, group: Any, nearest: Any, prices: Any, stamp: Any) -> Any:
     """The groups whose union with this one raises the loss least.
 
     OUT nearest, prices  int64, float64 (wanted,) in rising order of the price; how many were found is returned
@@ -130,7 +134,7 @@ def find_nearest(geometry: Any, block: Any, outline: Any, group: Any, nearest: A
         before = own + block.scores[LOSS, other] * block.groups[SIZE, other]
         size = block.groups[SIZE, group] + block.groups[SIZE, other]
         limit = np.inf if found < wanted else (prices[found - 1] + before) / size
-        price = united_loss(geometry, block, outline, group, other, limit, stamp + other) * size - before
+        price = united_loss(geometry, block, detail, group, other, limit, stamp + other) * size - before
         if found == wanted and price >= prices[found - 1]:
             continue
         place = found if found < wanted else wanted - 1
@@ -152,11 +156,11 @@ def score_of(price: Any, gain: Any) -> Any:
 
 
 @kernel
-def forget_own(block: Any, outline: Any, sorts: Any, own: Any) -> None:
+def forget_own(block: Any, detail: Any, sorts: Any, own: Any) -> None:
     """Before another group asks: nothing is known of what its deficit would be."""
     if own.shape[0] > 1:
         for place in range(sorts + 1):
-            line = block.chain[SORT, outline.listing[EXAMPLE, place]] if place < sorts else own.shape[0] - 1
+            line = block.chain[SORT, detail.listing[EXAMPLE, place]] if place < sorts else own.shape[0] - 1
             for column in range(own.shape[1]):
                 own[line, column] = UNKNOWN
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Int32, Int64, UInt8
 from shoal.kernels.compile import kernel
 from shoal.kernels.geometry import FLAT, range_cost
 from shoal.kernels.safety import add_record, group_deficit, remove_record
@@ -19,14 +21,16 @@ from shoal.kernels.safety import add_record, group_deficit, remove_record
 class Nodes(NamedTuple):
     """The lines, and room for one cut."""
 
-    codes: Any  # int32 (attributes, records)
-    sorts: Any  # int64 (records,) numbers of the sorts, from 0
-    lines: Any  # int32 (attributes + 1, records) the records by the code of each attribute; the last line: by sort
-    side: Any  # uint8 (2, records) which half each record is in: of the cut at hand, of the best one
-    halves: Any  # int64 (2, sorts) how many of each sort go left, how many went; 0 between uses
-    marks: Any  # int64 (2, all codes) the last cut in which each half had a FLAT code
-    row: Any  # int32 (row length,) counts for the rules, 0 between uses
-    spare: Any  # int32 (records,)
+    codes: Int32  # (attributes, records)
+    sorts: Int64  # (records,) numbers of the sorts, from 0
+    lines: NDArray[
+        np.int32
+    ]  # (attributes + 1, records) the records by the code of each attribute; the last line: by sort
+    side: UInt8  # (2, records) which half each record is in: of the cut at hand, of the best one
+    going_left: Int64  # (2, sorts) how many of each sort go left, how many went; 0 between uses
+    marks: Int64  # (2, all codes) the last cut in which each half had a FLAT code
+    row: Int32  # (row length,) counts for the rules, 0 between uses
+    spare: Int32  # (records,)
 
 
 @kernel
@@ -39,7 +43,7 @@ def mark_front(line: Any, begin: Any, end: Any, front: Any, side: Any) -> None:
 @kernel
 def share_out_sorts(nodes: Any, begin: Any, end: Any) -> None:
     """How many of every sort go left: half of them; of odd ones every second time one more."""
-    line, sorts, halves = nodes.lines[-1], nodes.sorts, nodes.halves
+    line, sorts, going_left = nodes.lines[-1], nodes.sorts, nodes.going_left
     odd = 0
     place = begin
     while place < end:
@@ -49,25 +53,25 @@ def share_out_sorts(nodes: Any, begin: Any, end: Any) -> None:
             place += 1
         count = place - first
         odd += count % 2
-        halves[0, sort] = (count + (count % 2) * (odd % 2)) // 2
+        going_left[0, sort] = (count + (count % 2) * (odd % 2)) // 2
 
 
 @kernel
 def mark_in_sorts(nodes: Any, attribute: Any, begin: Any, end: Any) -> Any:
     """The lower half of every sort goes left, by the codes of an attribute; how many went left is returned."""
-    line, sorts, halves, side = nodes.lines[attribute], nodes.sorts, nodes.halves, nodes.side[0]
+    line, sorts, going_left, side = nodes.lines[attribute], nodes.sorts, nodes.going_left, nodes.side[0]
     left = 0
     for place in range(begin, end):
         record = line[place]
         sort = sorts[record]
-        if halves[1, sort] < halves[0, sort]:
-            halves[1, sort] += 1
+        if going_left[1, sort] < going_left[0, sort]:
+            going_left[1, sort] += 1
             side[record] = 0
             left += 1
         else:
             side[record] = 1
     for place in range(begin, end):
-        halves[1, sorts[line[place]]] = 0
+        going_left[1, sorts[line[place]]] = 0
     return left
 
 
@@ -141,7 +145,7 @@ def plain_front(nodes: Any, attribute: Any, begin: Any, end: Any, with_median: A
 def best_cut(
     geometry: Any, safety: Any, numbers: Any, nodes: Any, begin: Any, end: Any, smallest: Any, stamp: Any
 ) -> Any:
-    """The cut of least loss with two safe halves, into nodes.side[1]; the size of its left half is returned, or 0.
+    """The cut of least loss with two safe going_left, into nodes.side[1]; the size of its left half is returned, or 0.
 
     IN  numbers  float64 (2, rules, 2) the rules' numbers for plain cuts and for cuts within every sort
     """

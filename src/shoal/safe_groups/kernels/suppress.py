@@ -13,9 +13,9 @@ from shoal.safe_groups.kernels.group_bounds import (
     NOBODY,
     SIZE,
     changed_loss,
-    clear_outline,
+    clear_detail,
     deficit_after,
-    draw_outline,
+    fill_detail,
     refresh,
     unlink,
 )
@@ -39,7 +39,7 @@ def suppress_block(
         refresh(geometry, safety, block, group, here)
         last = np.inf
         for _ in range(most):
-            listed = draw_outline(geometry, safety, block, group, here)
+            listed = fill_detail(geometry, safety, block, group, here)
             size = block.groups[SIZE, group]
             before = block.scores[LOSS, group] * size
             best = NOBODY
@@ -50,7 +50,7 @@ def suppress_block(
                 if gain > best_gain and deficit_after(safety, here.row, size, record, NOBODY) == 0.0:
                     best = record
                     best_gain = gain
-            clear_outline(geometry, safety, block, group, here)
+            clear_detail(geometry, safety, block, group, here)
             if best < 0:
                 break
             unlink(block, group, best)

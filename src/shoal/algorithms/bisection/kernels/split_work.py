@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import Float64, Int32, Int64, UInt8
 from shoal.kernels.compile import kernel
 from shoal.kernels.random import random_below
 
@@ -19,32 +20,32 @@ LARGE = 1 << 14  # larger groups are shuffled once, not in every round: random a
 class Diversity(NamedTuple):
     """Sensitive columns whose commonest value may have at most a share of a group; no columns: no such rule."""
 
-    codes: Any  # int32 (columns, records)
-    shares: Any  # float64 (columns,) 1 / l
-    sizes: Any  # int64 (columns,) number of codes
+    codes: Int32  # (columns, records)
+    shares: Float64  # (columns,) 1 / l
+    sizes: Int64  # (columns,) number of codes
 
 
 class Work(NamedTuple):
     """Scratch space for the groups of one call."""
 
-    codes: Any  # int32 (attributes, records) codes of the group at hand
-    rows: Any  # int32 (records, attributes) the same, record by record, for dealing in random order
-    delta: Any  # float64 (records,) distance to the first centre minus distance to the second
-    side: Any  # uint8 (records,) which half
-    last: Any  # uint8 (records,) the halves of the round before
-    best: Any  # uint8 (records,) the halves of the best round so far
-    turn: Any  # int64 (records,) in which order the records are dealt
-    centres: Any  # float64 (attributes, 2) positions
-    table: Any  # float64 (largest size,) a lookup table over codes
-    counts: Any  # int64 (2, largest size) all 0 between uses
-    heap: Any  # int64 (k + 1,)
-    low: Any  # int64 (attributes, 2) the boxes of growing halves
-    high: Any  # int64 (attributes, 2)
-    present: Any  # uint8 (2, all codes) FLAT: which codes a growing half has; all 0 between uses
-    steps: Any  # float64 (attributes,) FLAT: weighted loss of one more code
-    costs: Any  # float64 (attributes, 2) weighted loss of the boxes in each attribute
-    totals: Any  # float64 (2,)
-    edges: Any  # int64 (2, 2)
+    codes: Int32  # (attributes, records) codes of the group at hand
+    rows: Int32  # (records, attributes) the same, record by record, for dealing in random order
+    delta: Float64  # (records,) distance to the first centre minus distance to the second
+    side: UInt8  # (records,) which half
+    last: UInt8  # (records,) the halves of the round before
+    best: UInt8  # (records,) the halves of the best round so far
+    turn: Int64  # (records,) in which order the records are dealt
+    centres: Float64  # (attributes, 2) positions
+    table: Float64  # (largest size,) a lookup table over codes
+    counts: Int64  # (2, largest size) all 0 between uses
+    heap: Int64  # (k + 1,)
+    low: Int64  # (attributes, 2) the boxes of growing halves
+    high: Int64  # (attributes, 2)
+    present: UInt8  # (2, all codes) FLAT: which codes a growing half has; all 0 between uses
+    steps: Float64  # (attributes,) FLAT: weighted loss of one more code
+    costs: Float64  # (attributes, 2) weighted loss of the boxes in each attribute
+    totals: Float64  # (2,)
+    edges: Int64  # (2, 2)
 
 
 def make_work(geometry: Any, records: int, k: int, largest: int) -> Work:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Float64, Int32, Int64
 from shoal.kernels.climbing import fill_attribute, take_out
 from shoal.kernels.compile import kernel
 
@@ -17,21 +19,25 @@ from shoal.kernels.compile import kernel
 class Nearest(NamedTuple):
     """The nearest units so far, sorted by distance, as many as are needed to have enough records."""
 
-    distances: Any  # float64 (records needed + 1,)
-    units: Any  # int32 (records needed + 1,)
-    amounts: Any  # int64 (records needed + 1,) records of each unit
-    length: Any  # int64 (1,)
+    distances: Float64  # (records needed + 1,)
+    units: Int32  # (records needed + 1,)
+    amounts: Int64  # (records needed + 1,) records of each unit
+    length: Int64  # (1,)
 
 
 class Centres(NamedTuple):
     """What choosing centres goes on with."""
 
-    neighbour_distance: Any  # float64 (units,) mean distance to the k nearest
-    following: Any  # int32 (units + 1,) the next unit with records left, densest first; the last entry is the first one
-    before: Any  # int32 (units,) the one before
-    left: Any  # int64 (units,) records that are in no group yet
-    counters: Any  # int64 (5,) records left, groups, entries of takes, centres without room, the last centre (-1: none)
-    takes: Any  # int64 (units + groups, 3) unit, group, number of records
+    neighbour_distance: Float64  # (units,) mean distance to the k nearest
+    following: NDArray[
+        np.int32
+    ]  # (units + 1,) the next unit with records left, densest first; the last entry is the first one
+    before: Int32  # (units,) the one before
+    left: Int64  # (units,) records that are in no group yet
+    counters: NDArray[
+        np.int64
+    ]  # (5,) records left, groups, entries of takes, centres without room, the last centre (-1: none)
+    takes: Int64  # (units + groups, 3) unit, group, number of records
 
 
 @kernel

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import Float64, Int32, Int64
 from shoal.kernels.climbing import fill_costs, next_random, take_out
 from shoal.kernels.compile import kernel
 
@@ -17,17 +18,17 @@ from shoal.kernels.compile import kernel
 class Classes(NamedTuple):
     """Equivalence classes. A merged class keeps the number, and the codes, of the one that took the other in."""
 
-    codes: Any  # int32 (classes, attributes) a code below each cell, flat numbering
-    lifts: Any  # float64 (classes, attributes) cost of the level of each cell
-    sizes: Any  # int64 (classes,)
+    codes: Int32  # (classes, attributes) a code below each cell, flat numbering
+    lifts: Float64  # (classes, attributes) cost of the level of each cell
+    sizes: Int64  # (classes,)
 
 
 class Line(NamedTuple):
     """The classes that wait to be merged."""
 
-    queue: Any  # int32 (classes,)
-    queued: Any  # int32 (classes,) where a class stands in queue, -1 if it does not wait
-    counters: Any  # int64 (2,) how many wait; how many classes there are
+    queue: Int32  # (classes,)
+    queued: Int32  # (classes,) where a class stands in queue, -1 if it does not wait
+    counters: Int64  # (2,) how many wait; how many classes there are
 
 
 @kernel

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import Int32, Int64
 from shoal.kernels.compile import kernel
 
 
@@ -24,13 +25,13 @@ class Rule(NamedTuple):
 class Scratch(NamedTuple):
     """Memory that is used again for every class."""
 
-    branch: Any  # int32 (records,) the branch of each record, -1: it stays at the parent
-    sizes: Any  # int64 (most nodes,) records per branch
-    ends: Any  # int64 (most nodes,)
-    most: Any  # int64 (most nodes,) count of the commonest value per branch
-    counts: Any  # int64 (most nodes, values) count of each value per branch
-    kept: Any  # int64 (values,) count of each value at the parent
-    spare: Any  # int32 (records,)
+    branch: Int32  # (records,) the branch of each record, -1: it stays at the parent
+    sizes: Int64  # (most nodes,) records per branch
+    ends: Int64  # (most nodes,)
+    most: Int64  # (most nodes,) count of the commonest value per branch
+    counts: Int64  # (most nodes, values) count of each value per branch
+    kept: Int64  # (values,) count of each value at the parent
+    spare: Int32  # (records,)
 
 
 SLACK = 1e-9  # shares are compared with this tolerance, so that 3 of 10 is within 0.3

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.algorithms.kaca.kernels.kaca import absorb, distance_within
+from shoal.kernels.arrays import Int32, Int64
 from shoal.kernels.climbing import fill_costs
 from shoal.kernels.compile import kernel
 
@@ -19,20 +20,20 @@ from shoal.kernels.compile import kernel
 class Outer(NamedTuple):
     """The outer clusters and how their numbers are made."""
 
-    numbers: Any  # int64 (clusters, words), sorted
-    strides: Any  # int64 (attributes,) attributes from left to right in the number
-    radices: Any  # int64 (attributes,)
-    words: Any  # int64 (attributes,) the word that an attribute's digit is in
-    offsets: Any  # int64 (attributes,) where the digits of an attribute begin in `first` and `last`
-    first: Any  # int32 (levels, digits) the range of level-1 nodes (digits) that are
-    last: Any  # int32 (levels, digits) under the same node at a level
+    numbers: Int64  # (clusters, words), sorted
+    strides: Int64  # (attributes,) attributes from left to right in the number
+    radices: Int64  # (attributes,)
+    words: Int64  # (attributes,) the word that an attribute's digit is in
+    offsets: Int64  # (attributes,) where the digits of an attribute begin in `first` and `last`
+    first: Int32  # (levels, digits) the range of level-1 nodes (digits) that are
+    last: Int32  # (levels, digits) under the same node at a level
 
 
 class Chain(NamedTuple):
     """The classes of each outer cluster as a linked list; -1 ends it."""
 
-    heads: Any  # int32 (clusters,)
-    following: Any  # int32 (classes,)
+    heads: Int32  # (clusters,)
+    following: Int32  # (classes,)
 
 
 @kernel
