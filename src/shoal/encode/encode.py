@@ -75,14 +75,12 @@ def encode_columns(
     quasi: list[tuple[EncodedAttribute, ColumnCodebook, NDArray[np.int32], int]] = []
     columns: dict[str, EncodedColumn] = {}
     for attribute in attributes:
-        name = attribute.name
-        tree = hierarchies.get(name)
+        column, tree = numbered.get(attribute.name), hierarchies.get(attribute.name)
         try:
-            if attribute.role is Role.QUASI_IDENTIFYING:
-                quasi.append(_encode_quasi(numbered[name], attribute, tree, options))
-            if attribute.role is Role.SENSITIVE or name in options.model_columns:
-                named = [text for column, text in options.named_values if column == name]
-                columns[name] = encode_model_column(numbered[name], attribute, tree, options.missing, named)
+            if column is not None and attribute.role is Role.QUASI_IDENTIFYING:
+                quasi.append(_encode_quasi(column, attribute, tree, options))
+            if column is not None and (attribute.role is Role.SENSITIVE or attribute.name in options.model_columns):
+                columns[attribute.name] = _encode_for_models(column, attribute, tree, options)
         except InputError as error:
             problems.extend(error.problems)
     if problems:
@@ -110,6 +108,13 @@ def _encode_quasi(
         at_most=options.at_most.get(name),
         rounding=options.roundings.get(name),
     )
+
+
+def _encode_for_models(
+    column: CodedColumn, attribute: Attribute, hierarchy: Hierarchy | None, options: EncodeOptions
+) -> EncodedColumn:
+    named = [text for name, text in options.named_values if name == attribute.name]
+    return encode_model_column(column, attribute, hierarchy, options.missing, named)
 
 
 def _numbered(

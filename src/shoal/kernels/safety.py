@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Float64, Int32, Int64
 from shoal.kernels.compile import kernel
@@ -44,13 +43,9 @@ class Safety(NamedTuple):
 
     rules: Int64  # (rules, 3): what KIND of rule, which COLUMN it looks at, how many LEVELS of nodes count
     numbers: Float64  # (rules, 2)
-    bounds: NDArray[
-        np.float64
-    ]  # (2, rules, widest column): the lower and upper bound (FLOOR, CAP) of the share of each code
+    bounds: Float64  # (2, rules, widest column): the lower and upper bound (FLOOR, CAP) of the share of each code
     nodes: Int32  # (rules, levels, widest column): the node of each code at each level below the root
-    starts: NDArray[
-        np.int64
-    ]  # (columns + 1,) where the counts of each column start in a row; the last: where distincts start
+    starts: Int64  # (columns + 1,) where the counts of each column start in a row; the last: where distincts start
     shares: Float64  # (row length,) share of each code in the whole table
     codes: Int32  # (columns, records); of ordered columns the codes are ranks
     complete: bool  # False: the requirement has models that these rules do not cover

@@ -56,14 +56,13 @@ def score(
     class_column: str | None = None,
     weights: Mapping[str, float] | None = None,
     counts: CountArray | None = None,
-    beta: float = 1.0,
 ) -> Scores:
     """Every metric that applies, from the two tables alone. Costs a few group-bys over the records.
 
     With `counts` both tables are given as distinct pairs of rows, each of which stands for so many records.
     """
     table = read_release(original, release, quasi, domains, weights=counts)
-    return score_table(table, release, k=k, class_column=class_column, weights=weights, beta=beta)
+    return score_table(table, release, k=k, class_column=class_column, weights=weights)
 
 
 def score_table(
@@ -86,11 +85,12 @@ def score_table(
             totals[metric.name] = value.total
             if value.per_attribute:
                 parts[metric.name] = value.per_attribute
+    columns = table.columns.items()
     return Scores(
         totals=totals,
         per_attribute=parts,
-        unreadable={name: column.unreadable for name, column in table.columns.items() if column.unreadable},
-        not_covering={name: column.not_covering for name, column in table.columns.items() if column.not_covering},
+        unreadable={name: column.unreadable for name, column in columns if column.unreadable},
+        not_covering={name: column.not_covering for name, column in columns if column.not_covering},
         records=table.records,
         removed=table.removed,
         suppressed_records=int(table.class_sizes[table.suppressed_classes].sum()),

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encode.encoded_table import EncodedTable, Kind
+from shoal.encode.encoded_table import EncodedAttribute, EncodedTable, Kind
 from shoal.errors import InputError, Problem
 from shoal.models.base import Model
 from shoal.models.forms import escape, optional_name, read_count
@@ -97,16 +97,23 @@ def _released_ranges(
     low = np.full((table.width, count), np.iinfo(np.int32).max, dtype=np.int32)
     high = np.full((table.width, count), -1, dtype=np.int32)
     for number, attribute in enumerate(table.attributes):
-        codes = table.record_codes[number]
-        np.minimum.at(low[number], groups, codes)
-        np.maximum.at(high[number], groups, codes)
+        np.minimum.at(low[number], groups, table.record_codes[number])
+        np.maximum.at(high[number], groups, table.record_codes[number])
         empty = high[number] < 0
         low[number, empty], high[number, empty] = 0, 0  # a number that no record has; it is told to be safe
-        if attribute.missing_code >= 0 and attribute.kind is Kind.INTERVAL:
-            mixed = (high[number] == attribute.missing_code) & (low[number] != attribute.missing_code)
-            low[number, mixed] = 0  # missing and present together are released as suppressed
-        if attribute.kind is Kind.TREE:
-            low[number], high[number] = _leaves_under(attribute.ancestors, low[number], high[number])
+        low[number], high[number] = _fitting_codes(attribute, low[number], high[number])
+    return low, high
+
+
+def _fitting_codes(
+    attribute: EncodedAttribute, low: NDArray[np.int32], high: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(groups,) the ends of what fits the released value of groups with these lowest and highest codes."""
+    if attribute.kind is Kind.TREE:
+        return _leaves_under(attribute.ancestors, low, high)
+    if attribute.missing_code >= 0 and attribute.kind is Kind.INTERVAL:
+        mixed = (high == attribute.missing_code) & (low != attribute.missing_code)
+        return np.where(mixed, np.int32(0), low), high  # missing and present together are released as suppressed
     return low, high
 
 

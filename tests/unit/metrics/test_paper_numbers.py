@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from shoal.hierarchies.tree import from_paths
-from shoal.metrics import make_domains, score
-from shoal.metrics.score import Scores
+from shoal.metrics import make_domains
+from shoal.metrics.score import Scores, score_table
+from shoal.released.reading import read_release
 from shoal.tables.schema import Attribute, Role, Scale
 
 POSTCODES = from_paths(
@@ -31,7 +32,8 @@ def scores_of(
     ]
     trees = {"zip": POSTCODES, "gender": GENDER, "day": DAYS, "race": RACE, "birth": BIRTH}
     domains = make_domains(original, attributes, {name: trees[name] for name in columns if name in trees})
-    return score(original, release, list(columns), domains, weights=weights, beta=beta)
+    table = read_release(original, release, list(columns), domains)
+    return score_table(table, release, weights=weights, beta=beta)
 
 
 def test_uniform_distance_of_a_postcode() -> None:

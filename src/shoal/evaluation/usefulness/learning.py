@@ -50,13 +50,11 @@ def model_accuracy(
     if not table.aligned:
         return {"skipped": "the rows of release and original do not belong together"}
     labels, told = _labels(original[label], grouped)
-    values = int(labels.max()) + 1
-    if values < 2 or values > MOST_LABELS:
-        return {"skipped": f"the label has {values} values; 2 to {MOST_LABELS} are needed"}
     rows = np.random.default_rng([seed, 31]).permutation(original.height)[:largest]
     train, test = rows[: len(rows) * 2 // 3], rows[len(rows) * 2 // 3 :]
-    if np.unique(labels[train]).shape[0] < 2 or test.shape[0] == 0:
-        return {"skipped": "there are too few records"}
+    unfit = _unfit(labels, train, test)
+    if unfit is not None:
+        return {"skipped": unfit}
     majority = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
     return {
         "label": label,
@@ -67,6 +65,16 @@ def model_accuracy(
         "results": _trained_and_tested(table, original, labels, (train, test), majority, seed),
         **told,
     }
+
+
+def _unfit(labels: NDArray[np.int32], train: NDArray[np.int64], test: NDArray[np.int64]) -> str | None:
+    """Why a label cannot be foretold, or None."""
+    values = int(labels.max()) + 1
+    if values < 2 or values > MOST_LABELS:
+        return f"the label has {values} values; 2 to {MOST_LABELS} are needed"
+    if np.unique(labels[train]).shape[0] < 2 or test.shape[0] == 0:
+        return "there are too few records"
+    return None
 
 
 def _trained_and_tested(

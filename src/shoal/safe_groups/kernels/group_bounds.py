@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Float64, Int32, Int64
 from shoal.kernels.compile import kernel
@@ -30,9 +29,7 @@ class Block(NamedTuple):
     """The groups of a block while they change. Few arrays, because every one of them costs compile time."""
 
     codes: Int32  # (records, attributes)
-    chain: NDArray[
-        np.int64
-    ]  # (2, records): the NEXT record of the same group or -1; the SORT, equal if alike for every rule
+    chain: Int64  # (2, records): the NEXT record of the same group or -1; the SORT, equal if alike for every rule
     groups: Int64  # (2, groups): the FIRST record of each group, or -1 once it was merged away; its SIZE
     box: Int32  # (2, attributes, groups): the LOW and HIGH code
     scores: Float64  # (2, groups): the LOSS of one record of the group, and the DEFICIT
@@ -41,17 +38,11 @@ class Block(NamedTuple):
 class GroupDetail(NamedTuple):
     """One group in enough detail to tell what it costs after a record left or joined."""
 
-    edges: NDArray[
-        np.int32
-    ]  # (5, attributes): lowest, second lowest, highest, second highest code; DISTINCT codes (FLAT)
-    codes: NDArray[
-        np.int64
-    ]  # (2, all codes): how often (COUNT) a FLAT code occurs; a MARK to count another group's codes once
+    edges: Int32  # (5, attributes): lowest, second lowest, highest, second highest code; DISTINCT codes (FLAT)
+    codes: Int64  # (2, all codes): how often (COUNT) a FLAT code occurs; a MARK to count another group's codes once
     row: Int32  # (row length,) counts for the rules
     listing: Int64  # (3, most members): MEMBERs that may move; each member's number of sort (KIND); an EXAMPLE of each
-    without: NDArray[
-        np.float64
-    ]  # (most members + 1,) loss of one record after each of them left; the last: nobody left
+    without: Float64  # (most members + 1,) loss of one record after each of them left; the last: nobody left
     growth: Float64  # (most members + 1,) how much that loss grows when each member of another group joins
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Float64, Int64
 from shoal.kernels.compile import kernel
@@ -48,9 +47,7 @@ class Search(NamedTuple):
     nearest: Int64  # (most nearest,) the nearest groups
     prices: Float64  # (most nearest,) what merging with them costs
     gains: Float64  # (most members + 1, most members + 1)
-    own: NDArray[
-        np.float64
-    ]  # (sorts + 1, sorts + 1) the deficit of the group itself after each exchange; (1, 1): too many
+    own: Float64  # (sorts + 1, sorts + 1) the deficit of the group itself after each exchange; (1, 1): too many
     tally: Int64  # (4,) members listed here and there, sorts of them here and there
     helpers: int  # how many groups that can help are tried
     mergers: int  # with how many of the nearest groups a merger is tried

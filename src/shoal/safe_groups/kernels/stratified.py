@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Int32, Int64, UInt8
 from shoal.kernels.compile import kernel
@@ -23,9 +22,7 @@ class Nodes(NamedTuple):
 
     codes: Int32  # (attributes, records)
     sorts: Int64  # (records,) numbers of the sorts, from 0
-    lines: NDArray[
-        np.int32
-    ]  # (attributes + 1, records) the records by the code of each attribute; the last line: by sort
+    lines: Int32  # (attributes + 1, records) the records by the code of each attribute; the last line: by sort
     side: UInt8  # (2, records) which half each record is in: of the cut at hand, of the best one
     going_left: Int64  # (2, sorts) how many of each sort go left, how many went; 0 between uses
     marks: Int64  # (2, all codes) the last cut in which each half had a FLAT code

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Float64, Int32, Int64
 from shoal.kernels.climbing import fill_attribute, take_out
@@ -29,14 +28,10 @@ class Centres(NamedTuple):
     """What choosing centres goes on with."""
 
     neighbour_distance: Float64  # (units,) mean distance to the k nearest
-    following: NDArray[
-        np.int32
-    ]  # (units + 1,) the next unit with records left, densest first; the last entry is the first one
+    following: Int32  # (units + 1,) the next unit with records left, densest first; the last entry is the first one
     before: Int32  # (units,) the one before
     left: Int64  # (units,) records that are in no group yet
-    counters: NDArray[
-        np.int64
-    ]  # (5,) records left, groups, entries of takes, centres without room, the last centre (-1: none)
+    counters: Int64  # (5,) records left, groups, entries of takes, centres without room, the last centre (-1: none)
     takes: Int64  # (units + groups, 3) unit, group, number of records
 
 
