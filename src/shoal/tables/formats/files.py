@@ -41,6 +41,7 @@ class Format(StrEnum):
     EXCEL = "excel"
     STATISTICS = "statistics"  # SPSS, Stata, SAS: read only
     SQL = "sql"  # a table of a database
+    OWN = "own"  # whatever was registered
 
 
 _FORMAT_OF_SUFFIX = {
@@ -54,6 +55,15 @@ _FORMAT_OF_SUFFIX = {
     ".ipc": Format.ARROW,
     ".xlsx": Format.EXCEL,
     **dict.fromkeys(READERS, Format.STATISTICS),
+}
+Read = Callable[[Path], pl.DataFrame]
+Write = Callable[[pl.DataFrame, Path], None]
+# Formats without options, by their endings.
+_WHOLE_FILES: dict[str, tuple[Read, Write | None]] = {
+    **dict.fromkeys((".parquet", ".pq"), (read_parquet, write_parquet)),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), (read_arrow, write_arrow)),
+    ".xlsx": (read_excel, write_excel),
+    **dict.fromkeys(READERS, (read_statistics, None)),
 }
 _PACKED = ".gz"
 _PIECE = 1 << 20
@@ -69,6 +79,16 @@ class ReadTable:
     sha256: str
     coded: Mapping[str, CodedColumn] = field(default_factory=dict)  # columns as numbers, where that is done
     sql: SqlTable | None = None  # a table of a database, with its types
+
+
+def register_format(ending: str, read: Read, write: Write) -> None:
+    """Teach this process a format of your own, by its ending (`.ndjson`).
+
+    What is wrong with a file is raised as an InputError, without any content of it. What is written is read back and
+    checked, so a format that loses a value fails its own run.
+    """
+    _FORMAT_OF_SUFFIX[ending] = Format.OWN
+    _WHOLE_FILES[ending] = (read, write)
 
 
 def format_of(path: Path | str) -> Format:
@@ -154,7 +174,7 @@ class Reading:
     ) -> Callable[[], tuple[pl.DataFrame, CsvOptions | None, dict[str, CodedColumn]]]:
         if self._format is Format.CSV:
             return CsvReading(self.path, self.options, numbered).result
-        return threads.submit(_read_columns, self.path, self._format).result
+        return threads.submit(_read_columns, self.path).result
 
     def result(self) -> ReadTable:
         if self._problem is not None:
@@ -171,15 +191,9 @@ class Reading:
             raise
 
 
-def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None, dict[str, CodedColumn]]:
+def _read_columns(path: Path) -> tuple[pl.DataFrame, None, dict[str, CodedColumn]]:
     _refuse_empty(path)
-    readers = {
-        Format.PARQUET: read_parquet,
-        Format.ARROW: read_arrow,
-        Format.EXCEL: read_excel,
-        Format.STATISTICS: read_statistics,
-    }
-    frame = readers[found_format](path)
+    frame = _WHOLE_FILES[path.suffix.lower()][0](path)
     if frame.height == 0:
         raise InputError(Problem("no-records", f"'{path}' has no records"))
     return frame, None, {}
@@ -188,14 +202,11 @@ def _read_columns(path: Path, found_format: Format) -> tuple[pl.DataFrame, None,
 def write_table(frame: pl.DataFrame, path: Path | str, like: ReadTable | None = None) -> None:
     """Write a table in the format that the suffix of `path` names; text is written like the table it came from."""
     path = Path(path)
-    found_format = format_to_write(path)
+    format_to_write(path)
+    _, write = _WHOLE_FILES.get(path.suffix.lower(), (None, None))
     try:
-        if found_format is Format.PARQUET:
-            write_parquet(frame, path)
-        elif found_format is Format.ARROW:
-            write_arrow(frame, path)
-        elif found_format is Format.EXCEL:
-            write_excel(frame, path)
+        if write is not None:
+            write(frame, path)
         else:
             write_csv(frame, path, written_options(path, like))
     except (pl.exceptions.PolarsError, OSError) as error:
