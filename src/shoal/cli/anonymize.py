@@ -33,26 +33,26 @@ def register(app: typer.Typer) -> None:
 def anonymize(
     data: Annotated[str | None, typer.Argument(help=options.TABLE_HELP)] = None,
     output: Annotated[str | None, typer.Option("-o", "--output", help=options.OUTPUT_HELP)] = None,
-    query: Annotated[Path | None, typer.Option(help="a file with the query to read from the database")] = None,
-    replace: Annotated[bool | None, typer.Option("--replace", help="replace a table of a database")] = None,
-    quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
-    k: Annotated[str | None, typer.Option("-k", help="smallest number of records that look the same")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="sensitive columns, kept", metavar="A,B")] = None,
-    identifiers: Annotated[str | None, typer.Option(help="identifying columns, dropped", metavar="A,B")] = None,
+    query: Annotated[Path | None, typer.Option(help=options.QUERY_HELP)] = None,
+    replace: Annotated[bool | None, typer.Option("--replace", help=options.REPLACE_HELP)] = None,
+    quasi: Annotated[str | None, typer.Option(help=options.QUASI_HELP, metavar="A,B,C")] = None,
+    k: Annotated[str | None, typer.Option("-k", help=options.K_HELP)] = None,
+    sensitive: Annotated[str | None, typer.Option(help=options.SENSITIVE_HELP, metavar="A,B")] = None,
+    identifiers: Annotated[str | None, typer.Option(help=options.IDENTIFIERS_HELP, metavar="A,B")] = None,
     keep: Annotated[str | None, typer.Option(help=options.KEEP_HELP, metavar="A,B")] = None,
     keep_rest: Annotated[bool | None, typer.Option("--keep-rest", help=options.KEEP_REST_HELP)] = None,
     drop_rest: Annotated[bool | None, typer.Option("--drop-rest", help=options.DROP_REST_HELP)] = None,
     allow: Annotated[
         list[str] | None, typer.Option("--allow", "--allow-unique", help=options.ALLOW_HELP, metavar="A,B")
     ] = None,
-    class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
-    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
+    class_column: Annotated[str | None, typer.Option("--class", help=options.CLASS_HELP)] = None,
+    person: Annotated[str | None, typer.Option(help=options.PERSON_HELP)] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)", autocompletion=options.complete_model),
+        typer.Option(help=options.MODEL_HELP, autocompletion=options.complete_model),
     ] = None,
-    population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    population: Annotated[Path | None, typer.Option(help=options.POPULATION_HELP)] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help=options.HIERARCHIES_HELP)] = None,
     hierarchy: Annotated[list[str] | None, typer.Option(help=options.HIERARCHY_HELP)] = None,
     algorithm: Annotated[
         str | None, typer.Option(help="see 'shoal algorithms'", autocompletion=options.complete_algorithm)
@@ -69,7 +69,7 @@ def anonymize(
     at_most: Annotated[list[str] | None, typer.Option(help=options.AT_MOST_HELP)] = None,
     round_ends: Annotated[list[str] | None, typer.Option("--round", help=options.ROUND_HELP)] = None,
     list_all: Annotated[bool, typer.Option("--all", help="full-domain: list every minimal combination")] = False,
-    suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
+    suppression_limit: Annotated[str | None, typer.Option(help=options.SUPPRESSION_HELP)] = None,
     suppressed: Annotated[str | None, typer.Option(help="what becomes of these records: star (all *) or drop")] = None,
     delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
     encoding: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,
@@ -80,26 +80,22 @@ def anonymize(
     engine: Annotated[str | None, typer.Option(help=options.ENGINE_HELP)] = None,
     spark_master: Annotated[str | None, typer.Option(metavar="URL", help=options.SPARK_HELP)] = None,
     memory: Annotated[str | None, typer.Option(help=options.MEMORY_HELP)] = None,
-    seed: Annotated[str | None, typer.Option(help="same seed, same release")] = None,
-    threads: Annotated[str | None, typer.Option(help="does not change the result; or SHOAL_THREADS")] = None,
-    job: Annotated[Path | None, typer.Option(help="a job file; options given here override it")] = None,
+    seed: Annotated[str | None, typer.Option(help=options.SEED_HELP)] = None,
+    threads: Annotated[str | None, typer.Option(help=options.THREADS_HELP)] = None,
+    job: Annotated[Path | None, typer.Option(help=options.JOB_HELP)] = None,
     before: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
+        typer.Option("--with", help=options.WITH_HELP),
     ] = None,
-    before_original: Annotated[
-        Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
-    ] = None,
-    person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
+    before_original: Annotated[Path | None, typer.Option("--with-original", help=options.WITH_ORIGINAL_HELP)] = None,
+    person_key: Annotated[str | None, typer.Option(help=options.PERSON_KEY_HELP)] = None,
     strategy: Annotated[
         str | None, typer.Option(help="with --with: keep the classes of then (default), or search new ones")
     ] = None,
     setting: Annotated[
         str | None, typer.Option(help="with --with: growing (people came; default), or moving (some left as well)")
     ] = None,
-    changing: Annotated[
-        str | None, typer.Option(help="with --with: columns whose values may have changed", metavar="A,B")
-    ] = None,
+    changing: Annotated[str | None, typer.Option(help=options.CHANGING_HELP, metavar="A,B")] = None,
     join_key: Annotated[
         str | None, typer.Option(help="kept columns by which releases can be joined record by record", metavar="A")
     ] = None,
@@ -107,7 +103,7 @@ def anonymize(
     new_values: Annotated[
         str | None, typer.Option(help="values that a hierarchy lacks: refuse (default), or root: right below it")
     ] = None,
-    certificate: Annotated[Path | None, typer.Option(help="where the certificate goes (JSON)")] = None,
+    certificate: Annotated[Path | None, typer.Option(help=options.CERTIFICATE_HELP)] = None,
     public_certificate: Annotated[Path | None, typer.Option(help=options.PUBLIC_CERTIFICATE_HELP)] = None,
     sign: Annotated[Path | None, typer.Option(help=options.SIGN_HELP, metavar="KEY")] = None,
     report: Annotated[Path | None, typer.Option(help="where the report goes (HTML)")] = None,
@@ -119,8 +115,8 @@ def anonymize(
         typer.Option(help="Ctrl-C while the search refines: release the best found so far, nothing, or ask"),
     ] = OnInterrupt.ASK,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="check everything, tell the costs, no release")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help=options.QUIET_HELP)] = False,
     debug: Annotated[bool, typer.Option(help="tell what every stage passed on (sizes, no values)")] = False,
 ) -> None:
     csv = {"delimiter": delimiter, "encoding": encoding, "quote": quote, "header": header}

@@ -37,15 +37,15 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     data: Annotated[Path, typer.Argument(help=options.DATA_HELP)],
-    quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
+    quasi: Annotated[str | None, typer.Option(help=options.QUASI_HELP, metavar="A,B,C")] = None,
     k: Annotated[str, typer.Option("-k", help="one k or several: 5,10,50")] = "10",
     algorithms: Annotated[str, typer.Option(help="names, or 'all'")] = "shoal,mondrian,k-member",
-    sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
+    sensitive: Annotated[str | None, typer.Option(help=options.SENSITIVE_COLUMNS_HELP, metavar="A,B")] = None,
     identifiers: Annotated[str | None, typer.Option(help="identifying columns", metavar="A,B")] = None,
-    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
-    class_column: Annotated[str | None, typer.Option("--class", help="a label to keep predictable")] = None,
+    person: Annotated[str | None, typer.Option(help=options.PERSON_HELP)] = None,
+    class_column: Annotated[str | None, typer.Option("--class", help=options.CLASS_HELP)] = None,
     model: Annotated[list[str] | None, typer.Option(help="a model besides k-anonymity (repeatable)")] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help=options.HIERARCHIES_HELP)] = None,
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     seed: Annotated[str | None, typer.Option(help="same seed, same releases")] = None,
@@ -56,8 +56,8 @@ def compare(
     resume: Annotated[Path | None, typer.Option(help="keep finished runs here (JSON lines) and go on from it")] = None,
     as_csv: Annotated[Path | None, typer.Option("--csv", help="write the table as CSV")] = None,
     chart: Annotated[Path | None, typer.Option(help="write a page with charts over k (HTML)")] = None,
-    charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    charts: Annotated[Path | None, typer.Option(help=options.CHARTS_HELP)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     load_compiler()

@@ -22,11 +22,11 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     folder: Annotated[Path, typer.Option("-o", "--output", help="the folder to write into")] = Path("shoal-demo"),
-    k: Annotated[str, typer.Option("-k", help="smallest number of records that look the same")] = "10",
+    k: Annotated[str, typer.Option("-k", help=options.K_HELP)] = "10",
     patients: Annotated[str, typer.Option(help="how many patients to invent")] = "10000",
     seed: Annotated[str, typer.Option(help="same seed, same table and release")] = "0",
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no summary")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help=options.QUIET_HELP)] = False,
 ) -> None:
     load_compiler()
     from shoal.pipeline.run import run

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
+from shoal.cli import options
 from shoal.cli.output import print_json, print_note, print_table, print_text
 
 CORE = ("numpy", "numba", "polars", "narwhals", "pydantic", "typer", "rich", "pyyaml")
@@ -38,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 def doctor(
     warm: Annotated[bool, typer.Option("--warm", help="compile the kernels now, so that no later run has to")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
 ) -> None:
     if warm:
         took = _warm()

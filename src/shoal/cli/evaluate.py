@@ -24,13 +24,13 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     original: Annotated[Path, typer.Argument(help="the original table")],
-    release: Annotated[Path, typer.Argument(help="the released table")],
+    release: Annotated[Path, typer.Argument(help=options.RELEASE_HELP)],
     quasi: Annotated[str | None, typer.Option(help="quasi-identifiers (default: what differs)", metavar="A,B")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
+    sensitive: Annotated[str | None, typer.Option(help=options.SENSITIVE_COLUMNS_HELP, metavar="A,B")] = None,
     class_column: Annotated[str | None, typer.Option("--class", help="a label to predict from the release")] = None,
     person: Annotated[str | None, typer.Option(help="column that tells persons apart; risks are of persons")] = None,
     k: Annotated[str | None, typer.Option("-k", help="the k that was asked for")] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help=options.HIERARCHIES_HELP)] = None,
     priority: Annotated[list[str] | None, typer.Option(help=options.PRIORITY_HELP)] = None,
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
@@ -62,27 +62,23 @@ def evaluate(
     ] = None,
     before: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
+        typer.Option("--with", help=options.WITH_HELP),
     ] = None,
-    before_original: Annotated[
-        Path | None, typer.Option("--with-original", help="the table behind the last of them: it tells who is new")
-    ] = None,
-    series: Annotated[
-        Path | None, typer.Option(help="the series of the release, instead of --with: all before it in there")
-    ] = None,
-    person_key: Annotated[str | None, typer.Option(help="columns that tell persons apart in both tables")] = None,
+    before_original: Annotated[Path | None, typer.Option("--with-original", help=options.WITH_ORIGINAL_HELP)] = None,
+    series: Annotated[Path | None, typer.Option(help=options.SERIES_HELP)] = None,
+    person_key: Annotated[str | None, typer.Option(help=options.PERSON_KEY_HELP)] = None,
     join_key: Annotated[
         str | None, typer.Option(help="columns of all releases by which they are joined record by record", metavar="A")
     ] = None,
     seed: Annotated[str | None, typer.Option(help="of samples and queries")] = None,
-    charts: Annotated[Path | None, typer.Option(help="write the charts into this folder, as PNG and SVG")] = None,
+    charts: Annotated[Path | None, typer.Option(help=options.CHARTS_HELP)] = None,
     report: Annotated[Path | None, typer.Option(help="write a report (HTML)")] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="the release's certificate: scales, orders, and what goes into the report")
     ] = None,
     public: Annotated[bool, typer.Option(help="the report leaves out what could help an attacker")] = False,
     language: Annotated[str | None, typer.Option(help="of the report: en or de; or SHOAL_LANGUAGE")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     load_compiler()

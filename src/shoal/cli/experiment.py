@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli import options
 from shoal.cli.output import ProgressBar, print_json, print_note, print_table, print_text
 from shoal.errors import InputError, Problem
 from shoal.progress import Progress
@@ -35,7 +36,7 @@ def experiment(
     ] = Path("shoal-experiments"),
     quick: Annotated[bool, typer.Option("--quick", help="a part of the cases, to see that it works")] = False,
     full: Annotated[bool, typer.Option("--full", help="all cases of the papers, also those that cost most")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     catalogue = _catalogue()

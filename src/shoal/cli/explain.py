@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import options
 from shoal.cli.output import print_json, print_text
 
 
@@ -17,7 +18,7 @@ def register(app: typer.Typer) -> None:
 def explain(
     certificate: Annotated[Path, typer.Argument(help="the JSON file that 'shoal anonymize --certificate' writes")],
     language: Annotated[str | None, typer.Option(help="en or de; or SHOAL_LANGUAGE")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
 ) -> None:
     from shoal.pipeline.certificate import load_certificate
     from shoal.reports.language import speaking, tell

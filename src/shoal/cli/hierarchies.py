@@ -35,7 +35,7 @@ def suggest(
     data: Annotated[Path, typer.Argument(help=options.DATA_HELP)],
     columns: Annotated[str | None, typer.Option(help=COLUMNS_HELP, metavar="A,B,C")] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
 ) -> None:
     load_compiler()
     found = _suggestions(_read(data, missing), options.names(columns), tuple(missing or ()))
@@ -59,7 +59,7 @@ def check(
     job: Annotated[Path | None, typer.Option(help="take the hierarchies of a job file")] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     show_values: Annotated[bool, typer.Option("--show-values", help="list values that are not covered")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
 ) -> None:
     load_compiler()
     settings = _job(hierarchies, hierarchy, job, missing)

@@ -20,8 +20,8 @@ def register(app: typer.Typer) -> None:
 def init(
     data: Annotated[Path, typer.Argument(help=options.DATA_HELP)],
     output: Annotated[Path, typer.Option("-o", "--output", help="where the job file goes")] = Path("job.yaml"),
-    k: Annotated[str | None, typer.Option("-k", help="smallest number of records that look the same")] = None,
-    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
+    k: Annotated[str | None, typer.Option("-k", help=options.K_HELP)] = None,
+    person: Annotated[str | None, typer.Option(help=options.PERSON_HELP)] = None,
     scale: Annotated[list[str] | None, typer.Option(help=options.SCALE_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
     delimiter: Annotated[str | None, typer.Option(help=options.CSV_HELP)] = None,

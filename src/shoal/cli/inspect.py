@@ -34,7 +34,7 @@ def inspect(
     rename_duplicates: Annotated[bool, typer.Option("--rename-duplicates", help=options.DUPLICATES_HELP)] = False,
     decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help=options.DECIMAL_COMMA_HELP)] = False,
     size: Annotated[str, typer.Option(help="look at combinations of up to so many columns")] = "3",
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
 ) -> None:
     load_compiler()
     from shoal.api import inspect as inspect_frame

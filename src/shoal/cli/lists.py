@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli import options
 from shoal.cli.output import print_json, print_table, print_text
 
-Json = Annotated[bool, typer.Option("--json", help="one JSON object on standard output")]
+Json = Annotated[bool, typer.Option("--json", help=options.JSON_HELP)]
 
 
 def register(app: typer.Typer) -> None:

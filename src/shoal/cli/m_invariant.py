@@ -23,14 +23,14 @@ def m_invariant(
     output: Annotated[Path, typer.Option("-o", "--output", help="where the release goes")],
     counterfeits: Annotated[Path, typer.Option(help="where it goes how many counterfeits a group has; published")],
     persons: Annotated[Path, typer.Option(help="private: what the next release needs (.parquet)")],
-    quasi: Annotated[str, typer.Option(help="quasi-identifying columns", metavar="A,B,C")],
+    quasi: Annotated[str, typer.Option(help=options.QUASI_HELP, metavar="A,B,C")],
     sensitive: Annotated[str, typer.Option(help="the sensitive column")],
     person_key: Annotated[str, typer.Option(help="columns that tell persons apart", metavar="A,B")],
     m: Annotated[str, typer.Option("-m", help="different sensitive values in every group, at least")] = "2",
     before: Annotated[Path | None, typer.Option(help="the private file of the last release")] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
-    seed: Annotated[str, typer.Option(help="same seed, same release")] = "0",
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    hierarchies: Annotated[Path | None, typer.Option(help=options.HIERARCHIES_HELP)] = None,
+    seed: Annotated[str, typer.Option(help=options.SEED_HELP)] = "0",
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
 ) -> None:
     load_compiler()
     from shoal.pipeline.m_invariant import publish_m_invariant

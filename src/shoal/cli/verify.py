@@ -22,33 +22,29 @@ def register(app: typer.Typer) -> None:
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="the released table")],
-    quasi: Annotated[str | None, typer.Option(help="quasi-identifying columns", metavar="A,B,C")] = None,
-    k: Annotated[str | None, typer.Option("-k", help="smallest number of records that look the same")] = None,
-    person: Annotated[str | None, typer.Option(help="column that tells persons apart; k counts persons")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="sensitive columns", metavar="A,B")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="a model, e.g. l-diversity:disease:3 (repeatable)")] = None,
+    release: Annotated[Path, typer.Argument(help=options.RELEASE_HELP)],
+    quasi: Annotated[str | None, typer.Option(help=options.QUASI_HELP, metavar="A,B,C")] = None,
+    k: Annotated[str | None, typer.Option("-k", help=options.K_HELP)] = None,
+    person: Annotated[str | None, typer.Option(help=options.PERSON_HELP)] = None,
+    sensitive: Annotated[str | None, typer.Option(help=options.SENSITIVE_COLUMNS_HELP, metavar="A,B")] = None,
+    model: Annotated[list[str] | None, typer.Option(help=options.MODEL_HELP)] = None,
     certificate: Annotated[Path | None, typer.Option(help="take columns, models and hash from here")] = None,
     signer: Annotated[
         Path | None, typer.Option(help="the public key (PEM) with which the certificate must be signed")
     ] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="folder of hierarchy files")] = None,
-    population: Annotated[Path | None, typer.Option(help="the population table of k-map")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help=options.HIERARCHIES_HELP)] = None,
+    population: Annotated[Path | None, typer.Option(help=options.POPULATION_HELP)] = None,
     missing: Annotated[list[str] | None, typer.Option(help=options.MISSING_HELP)] = None,
-    suppression_limit: Annotated[str | None, typer.Option(help="share of records that may be suppressed")] = None,
+    suppression_limit: Annotated[str | None, typer.Option(help=options.SUPPRESSION_HELP)] = None,
     before: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="a release of the same people published before (repeatable, earliest first)"),
+        typer.Option("--with", help=options.WITH_HELP),
     ] = None,
-    series: Annotated[
-        Path | None, typer.Option(help="the series of the release, instead of --with: all before it in there")
-    ] = None,
+    series: Annotated[Path | None, typer.Option(help=options.SERIES_HELP)] = None,
     setting: Annotated[
         str, typer.Option(help="with --with: growing (people came), same (versions of one table), moving (some left)")
     ] = "growing",
-    changing: Annotated[
-        str | None, typer.Option(help="with --with: columns whose values may have changed", metavar="A,B")
-    ] = None,
+    changing: Annotated[str | None, typer.Option(help=options.CHANGING_HELP, metavar="A,B")] = None,
     same_order: Annotated[bool, typer.Option(help="with --with: row i is the same person in all releases")] = False,
     join_key: Annotated[
         str | None, typer.Option(help="with --with: columns by which releases are joined record by record", metavar="A")
@@ -58,7 +54,7 @@ def verify(
         Path | None, typer.Option(help="a file of prices: is the lower bound one? needs --original", metavar="PRICES")
     ] = None,
     original: Annotated[Path | None, typer.Option(help="the table that the release was made of")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=options.JSON_HELP)] = False,
 ) -> int:
     load_compiler()
     from shoal.pipeline.certificate import load_certificate
