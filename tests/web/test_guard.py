@@ -126,6 +126,9 @@ def test_uploads_are_limited_and_named_safely(serve: Callable[..., Any], tmp_pat
     assert kept.stat().st_mode & 0o077 == 0
     server.ask("DELETE", f"/api/projects/{made['number']}")
     assert not kept.exists()
+    announced = {"Content-Length": str(1 << 40)}  # nothing that is no upload is held either
+    assert server.ask("POST", "/api/projects", b"{}", headers=announced)[0] == 413
+    assert server.ask("PUT", f"/api/projects/{made['number']}", b"{}", headers=announced)[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -149,6 +152,7 @@ def test_users_never_see_each_others_tables(serve: Callable[..., Any], tmp_path:
         add_user(passwords, name, f"the word of {name}")
     server = serve("--workspace", tmp_path / "workspace", "--password-file", passwords)
     cookies = {}
+    assert server.ask("POST", "/login", "name=ann&password=" + "x" * 10_000)[0] == 413
     for name in ("ann", "bob"):
         assert server.ask("POST", "/login", f"name={name}&password=wrong")[0] == 403
         status, headers, _ = server.ask("POST", "/login", f"name={name}&password=the+word+of+{name}")

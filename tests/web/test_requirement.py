@@ -90,7 +90,24 @@ def test_every_builder_shows_its_tree(opened: Any, tmp_path: Path) -> None:
     becomes(opened, tmp_path, "hierarchies", {**_others(file), "ward": {"*": {"low": ["a"], "high": ["c", "b"]}}})
     page.keyboard.press("Control+Shift+z")
     becomes(opened, tmp_path, "hierarchies", {**_others(file), "ward": {"*": {"low": ["a", "c"], "high": ["b"]}}})
+    wait_for_history(page, file.with_name("history.json"))
+    page.reload()  # what was done can be undone all the same
+    page.get_by_role("button", name="Undo").press("Enter")
+    becomes(opened, tmp_path, "hierarchies", {**_others(file), "ward": {"*": {"low": ["a"], "high": ["c", "b"]}}})
+    page.get_by_role("button", name="Redo").press("Enter")
+    becomes(opened, tmp_path, "hierarchies", {**_others(file), "ward": {"*": {"low": ["a", "c"], "high": ["b"]}}})
     opened.is_clean()
+
+
+def wait_for_history(page: Any, file: Path) -> None:
+    """Until the step before the cap can be gone back to and the cap can be done again."""
+    for _ in range(400):
+        kept = json.loads(file.read_text()) if file.is_file() else {"past": [], "future": []}
+        before = [step["hierarchies"]["ward"] for step in kept["past"][-1:]]
+        if before == [{"*": {"low": ["a"], "high": ["c", "b"]}}] and len(kept["future"]) == 1:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(kept)
 
 
 def _others(file: Path) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from shoal.web.sessions import Sessions
 from shoal.web.users import Users
 from shoal.web.workspace import Project, Workspace
 
+LARGEST_BODY = 32_000_000  # bytes of what is no upload: settings with their trees, or lines of a hierarchy
 UPLOAD_LIMIT = 200 << 20
 STATIC = Path(__file__).parent / "static"
 
@@ -77,9 +78,22 @@ def told(value: Any, status: int = 200) -> Response:
     return JSONResponse(plain(value), status)
 
 
+async def read_body(request: Request, most: int) -> bytes:
+    """The body of a request, which may have at most so many bytes: no more is ever held."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > most:
+        raise HTTPException(413)
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > most:
+            raise HTTPException(413)
+    return bytes(body)
+
+
 async def body_of(request: Request) -> dict[str, Any]:
     try:
-        content = json.loads(await request.body() or b"{}")
+        content = json.loads(await read_body(request, LARGEST_BODY) or b"{}")
     except ValueError:
         raise HTTPException(400) from None
     if not isinstance(content, dict):

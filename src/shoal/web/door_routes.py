@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.web.bench import Bench, bench_of
+from shoal.web.bench import Bench, bench_of, read_body
 from shoal.web.guard import door_page
 from shoal.web.sessions import LIFETIME
 
@@ -41,7 +41,7 @@ async def log_in(request: Request) -> Response:
         return door_page("Nobody logs in here", "Open the link that <code>shoal serve</code> printed.", 404)
     if request.method == "GET":
         return door_page("Log in", "This workbench knows its users.", 200, _FORM)
-    form = parse_qs((await request.body())[:LONGEST_FORM].decode("utf-8", "replace"))
+    form = parse_qs((await read_body(request, LONGEST_FORM)).decode("utf-8", "replace"))
     name, password = (form.get(field, [""])[0] for field in ("name", "password"))
     if not await asyncio.to_thread(bench.users.knows, name, password):
         await asyncio.sleep(WAIT_AFTER_A_WRONG_PASSWORD)

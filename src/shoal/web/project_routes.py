@@ -122,7 +122,8 @@ async def taken_away(request: Request) -> Response:
 
 
 async def show_project(request: Request) -> Response:
-    return told(project_of(request).shown())
+    project = project_of(request)
+    return told({**project.shown(), "history": project.history()})
 
 
 async def change_project(request: Request) -> Response:
@@ -134,6 +135,16 @@ async def change_project(request: Request) -> Response:
         changes["settings"] = settings_of(wanted, {})
     project.change(**changes)
     keep_job(project)
+    return told({})
+
+
+async def history(request: Request) -> Response:
+    """The settings that can be gone back to, kept so that a page that is loaded again still can."""
+    project, wanted = project_of(request), await body_of(request)
+    steps: dict[str, Any] = {name: wanted.get(name) for name in ("past", "future")}
+    if not all(isinstance(one, list) and all(isinstance(step, dict) for step in one) for one in steps.values()):
+        raise HTTPException(400)
+    project.keep_history(steps)
     return told({})
 
 
@@ -196,6 +207,7 @@ ROUTES = [
     Route("/api/projects/{project}", show_project),
     Route("/api/projects/{project}", change_project, methods=["PUT"]),
     Route("/api/projects/{project}", delete_project, methods=["DELETE"]),
+    Route("/api/projects/{project}/history", history, methods=["PUT"]),
     Route("/api/projects/{project}/beside/{kind}", added, methods=["PUT"]),
     Route("/api/projects/{project}/beside/{kind}", taken_away, methods=["DELETE"]),
     Route("/api/projects/{project}/ask", ask, methods=["POST"]),

@@ -3,6 +3,7 @@
     USER/PROJECT/project.json     name, where the table is, the settings
                  job.yaml         the same settings as a job, as far as they make one
                  series.json      the releases that were given out
+                 history.json     earlier settings, to be gone back to
                  table/           the table, if it was uploaded or is the sample; newer versions below it, by number
                  earlier/         releases that were published before
                  population/      a table of all who could be meant
@@ -13,6 +14,7 @@ A table that was opened where it lies is only named. Deleting a project deletes 
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import shutil
@@ -28,6 +30,7 @@ from shoal.web.files import plain, private_folder, read_json, write_json
 from shoal.web.users import NAME
 
 BESIDE = ("earlier", "population")  # further tables: releases that were published before; who else there is
+LARGEST_HISTORY = 500_000  # characters
 ELSEWHERE = ("file", "database")  # kinds of sources that are only named
 _NUMBER = re.compile(r"[0-9a-f]{12}")
 
@@ -78,6 +81,16 @@ class Project:
         content = {**self.read(), **changes, "changed": time.time()}
         write_json(self.folder / "project.json", content)
         return content
+
+    def keep_history(self, steps: Mapping[str, list[dict[str, Any]]]) -> None:
+        """Keep the settings before and after the present ones; of large ones the nearest only."""
+        while any(steps.values()) and len(json.dumps(steps)) > LARGEST_HISTORY:
+            steps = {name: of[len(of) // 2 + 1 :] for name, of in steps.items()}
+        write_json(self.folder / "history.json", steps)
+
+    def history(self) -> dict[str, list[dict[str, Any]]]:
+        kept = self.folder / "history.json"
+        return dict(read_json(kept)) if kept.is_file() else {"past": [], "future": []}
 
     @property
     def fills_frontier(self) -> bool:

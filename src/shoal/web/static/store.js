@@ -3,11 +3,14 @@ import { useState, useEffect, useRef, useCallback } from "./lib.js";
 import { get, put } from "./api.js";
 
 const SAVE_AFTER = 250; // milliseconds
+const STEPS_KEPT = 30; // to go back to after the page was loaded again
 
 export function useProject(number) {
   const [project, setProject] = useState(null);
   const [problems, setProblems] = useState(null);
   const past = useRef([]), future = useRef([]), timer = useRef(null), unsaved = useRef(null), saving = useRef(Promise.resolve());
+
+  const remember = () => put(`/api/projects/${number}/history`, { past: past.current.slice(-STEPS_KEPT), future: future.current.slice(-STEPS_KEPT) }).catch(() => {});
 
   // Saves what is not saved yet, one after the other; the promise is kept when the server has all of it.
   const save = useCallback(() => {
@@ -15,7 +18,7 @@ export function useProject(number) {
     if (unsaved.current) {
       const settings = unsaved.current;
       unsaved.current = null;
-      saving.current = saving.current.then(() => put(`/api/projects/${number}`, { settings })).then(() => setProblems(null), (error) => setProblems(error.problems));
+      saving.current = saving.current.then(() => put(`/api/projects/${number}`, { settings })).then(() => { setProblems(null); remember(); }, (error) => setProblems(error.problems));
     }
     return saving.current;
   }, [number]);
@@ -34,7 +37,13 @@ export function useProject(number) {
     setProblems(null);
     past.current = [];
     future.current = [];
-    get(`/api/projects/${number}`).then((found) => open && setProject(found), (error) => open && setProblems(error.problems));
+    const opened = ({ history, ...found }) => {
+      if (!open) return;
+      past.current = history?.past ?? [];
+      future.current = history?.future ?? [];
+      setProject(found);
+    };
+    get(`/api/projects/${number}`).then(opened, (error) => open && setProblems(error.problems));
     const heard = (message) => {
       const event = JSON.parse(message.data);
       setProject((before) => {
