@@ -45,7 +45,7 @@ def test_a_column_that_tells_people_apart_is_dropped_or_published_knowingly(
     seen.see("Decide knowingly")
     seen.step("Publish")
     seen.see("The release holds.")
-    seen.see("Published although nearly every record has its own value: name. They single people out.")
+    seen.see("Published knowingly, although they can tell who somebody is: name.")
     seen.see("240 records stand alone for whoever knows the kept columns besides the generalized ones.")
     release, public = (seen.save(name, tmp_path) for name in ("The release", "Public certificate"))
     with page.expect_download() as waiting:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,31 @@ def test_a_next_release_holds_together_with_what_was_given_out(
     seen.is_clean()
     server.end()
     assert "SECRET" not in "".join(server.said)
+
+
+def test_people_may_have_left_since(serve: Callable[..., Any], tmp_path: Path, people: Path) -> None:
+    server = serve("--workspace", tmp_path / "workspace")
+    server.enter()
+    head, *rows = people.read_bytes().splitlines(keepends=True)
+    made = server.json("PUT", "/api/upload?name=people.csv", b"".join([head, *rows[:200]]))
+    place = f"/api/projects/{made['number']}"
+    roles = dict.fromkeys(("age", "zip", "sex"), "quasi-identifying") | {"name": "identifying", "disease": "sensitive"}
+    settings = {**made["settings"], "roles": roles, "effort": "low"}
+    server.json("PUT", f"{place}/frontier", {"on": False})
+
+    def finished(wanted: dict[str, Any]) -> dict[str, Any]:
+        run = server.json("POST", f"{place}/runs", {"settings": wanted})
+        while run["state"] in ("waiting", "running"):
+            time.sleep(0.2)
+            run = server.json("GET", f"{place}/runs/{run['number']}")
+        return dict(run)
+
+    server.json("PUT", f"{place}/runs/{finished(settings)['number']}", {"given_out": True})
+    server.json("PUT", f"{place}/table?name=people.csv", b"".join([head, *rows[20:]]))
+    refused = finished(settings)
+    assert [problem["reason"] for problem in refused["problems"]] == ["people-left"]
+    held = finished({**settings, "setting": "moving"})
+    assert (held["state"], held["together_with"]) == ("done", 1)
 
 
 def test_a_table_that_lies_elsewhere_is_not_replaced(serve: Callable[..., Any], people: Path) -> None:

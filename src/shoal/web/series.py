@@ -31,6 +31,8 @@ class GivenOut:
             "earlier": self.releases,
             "earlier_original": self.original,
             "strategy": wanted.get("strategy") or "keep",
+            "setting": wanted.get("setting") or "growing",
+            "changing": tuple(wanted.get("changing") or ()),
             "person_key": tuple(wanted.get("person_key") or ()),
         }
 

@@ -17,7 +17,7 @@ const NUMBERS = [
   ["Records suppressed", (run) => count(run.suppressed)],
   ["Time", (run) => seconds(run.seconds)],
 ];
-const WORDS = { k: "k", models: "Models", algorithm: "Algorithm", effort: "Effort", seed: "Seed", suppression_limit: "Suppression at most", priorities: "Priorities", at_most: "At most as blurred as", recoding: "Numbers and dates", roles: "Roles", hierarchies: "Hierarchies", scales: "Scales", missing: "Texts that mean “missing”", csv: "Reading", date_formats: "Dates written", person: "Persons", parameters: "Parameters", strategy: "After earlier releases", hold_together: "Together with them" };
+const WORDS = { k: "k", models: "Models", algorithm: "Algorithm", effort: "Effort", seed: "Seed", suppression_limit: "Suppression at most", priorities: "Priorities", at_most: "At most as blurred as", recoding: "Numbers and dates", roles: "Roles", hierarchies: "Hierarchies", scales: "Scales", missing: "Texts that mean “missing”", csv: "Reading", date_formats: "Dates written", person: "Persons", parameters: "Parameters", strategy: "After earlier releases", hold_together: "Together with them", setting: "Since then", changing: "May have changed" };
 const names = (value) => Object.entries(value).map(([name, of]) => `${name}: ${of}`).join(", ");
 
 // A setting in a cell; of large ones only whether they differ from the first run's.

@@ -41,6 +41,9 @@ function Active({ run, number }) {
 }
 
 function RunList({ runs, project, number, change, chosen, choose, compared, compare }) {
+  const tells = wayOut(project, change), moved = project.settings.setting === "moving";
+  const left = ({ reason }) => reason === "people-left" && !moved && html`<div class="row ways"><button class="button small" onClick=${() => change({ setting: "moving" })}>Some people left since then</button></div>`;
+  const way = (problem) => tells(problem) || left(problem);
   const rename = (run, name) => put(`/api/projects/${number}/runs/${run.number}`, { name });
   const drop = (run) => confirm(`Delete ${run.name} and its files?${run.given_out ? " It was given out: later releases can then not be looked at together with it." : ""}`) && remove(`/api/projects/${number}/runs/${run.number}`);
   return html`<${Scroll} label="Runs"><table class="cards" role="table"><caption class="sr">Runs</caption><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col"><span class="sr">Compare</span></th><th role="columnheader" scope="col">Name</th><th role="columnheader" scope="col">State</th><th role="columnheader" scope="col">Algorithm</th><th role="columnheader" scope="col" class="number">k</th><th role="columnheader" scope="col" class="wide-only">Models</th>
@@ -54,21 +57,25 @@ function RunList({ runs, project, number, change, chosen, choose, compared, comp
       <td role="cell" class="number whole"><span class="row actions">${run.state === "done" && html`<a class="button small" href="#/${number}/look/${run.number}">Look</a><a class="button small" href="#/${number}/publish/${run.number}">Publish</a>`}
         <button class="button quiet small" onClick=${() => choose(run.number === chosen ? null : run.number)} aria-expanded=${run.number === chosen ? "true" : "false"}>Details</button>
         <button class="button quiet small danger" onClick=${() => drop(run)} aria-label=${`Delete ${run.name}`}>Delete</button></span></td></tr>
-      ${run.problems?.length > 0 && html`<tr role="row"><td role="cell" class="whole" colspan="11"><${Problems} problems=${run.problems} way=${wayOut(project, change)} /></td></tr>`}`)}</tbody></table><//>`;
+      ${run.problems?.length > 0 && html`<tr role="row"><td role="cell" class="whole" colspan="11"><${Problems} problems=${run.problems} way=${way} /></td></tr>`}`)}</tbody></table><//>`;
 }
 
 const STRATEGIES = { keep: "keep the groups of then: newcomers among themselves", search: "search groups anew, and check them with the earlier ones" };
+
+const SINCE = { growing: "people came", moving: "people came, and some left" };
 
 // Releases that are out in the world: a next one is made to hold together with them.
 function GivenOut({ runs, settings, change }) {
   const out = runs.filter((run) => run.given_out);
   if (!out.length) return null;
   const on = settings.hold_together !== false;
-  const people = (text) => change({ person_key: text.split(",").map((name) => name.trim()).filter(Boolean) });
+  const named = (text) => text.split(",").map((name) => name.trim()).filter(Boolean);
   return html`<section class="card stack"><div><h2>Given out before</h2><p class="muted">${out.map((run) => run.name).join(", ")}. Whoever has several releases may know more than each of them tells.</p></div>
     <label class="row"><input type="checkbox" checked=${on} onChange=${(event) => change({ hold_together: event.target.checked ? null : false })} />Make the next release so that all hold together</label>
     ${on && html`<div class="row fields"><label class="field"><span>How</span><select value=${settings.strategy ?? "keep"} onChange=${(event) => change({ strategy: event.target.value === "keep" ? null : event.target.value })}>${Object.entries(STRATEGIES).map(([name, words]) => html`<option value=${name}>${words}</option>`)}</select></label>
-      <label class="field"><span>Columns that tell persons apart in both tables</span><${Typed} type="text" placeholder="all common columns" value=${(settings.person_key ?? []).join(", ")} change=${people} /></label></div>`}</section>`;
+      <label class="field"><span>Columns that tell persons apart in both tables</span><${Typed} type="text" placeholder="all common columns" value=${(settings.person_key ?? []).join(", ")} change=${(text) => change({ person_key: named(text) })} /></label>
+      <label class="field"><span>Since then</span><select value=${settings.setting ?? "growing"} onChange=${(event) => change({ setting: event.target.value === "growing" ? null : event.target.value })}>${Object.entries(SINCE).map(([name, words]) => html`<option value=${name}>${words}</option>`)}</select></label>
+      <label class="field"><span>Columns whose values may have changed since</span><${Typed} type="text" placeholder="none" value=${(settings.changing ?? []).join(", ")} change=${(text) => change({ changing: named(text) })} /></label></div>`}</section>`;
 }
 
 const COLOURS = [1, 2, 3, 4, 5, 0];

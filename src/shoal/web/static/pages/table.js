@@ -21,7 +21,7 @@ function Newer({ project, taken }) {
     }
     setShare(null);
   };
-  return html`<section class="card"><h2>A newer version of this table</h2><p>With people who came since. Settings and runs stay; the next release is made to hold together with what was given out.</p>
+  return html`<section class="card"><h2>A newer version of this table</h2><p>With people who came since, or without some who left. Settings and runs stay; the next release is made to hold together with what was given out.</p>
     ${share == null ? html`<button class="button small" onClick=${() => field.current.click()}>Upload it</button>
       <input class="sr" tabindex="-1" ref=${field} type="file" aria-label="A newer version of the table" onChange=${(event) => { send(event.target.files[0]); event.target.value = ""; }} />` : html`<progress value=${share} max="1" aria-label="Upload"></progress>`}
     <${Problems} problems=${problems} /></section>`;
