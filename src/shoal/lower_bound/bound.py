@@ -6,7 +6,8 @@ Two steps, proved in docs/lower_bound.md. d(x, y) is the loss of the box that tw
 2. What a group loses more than u(y) on its member y is shared equally among the other members: x may be credited
    with e(x), the mean of the k - 1 smallest values of max(d(x, y), u(x), u(y)) - u(y) over the other records.
 The mean of u + e over all records is the bound. Prices of records (`prices`) mostly give a better one, above all for
-tables of categories and one number; the larger of the two is taken.
+tables of categories and one number; the larger of the two is taken. Small tables get a third with high effort, by a
+branch and bound around records (`anchored`): exact for all kinds of attributes, but dear.
 
 Cost: blocks of neighbouring rows that are too far are skipped, so the time is near n log n on real tables. Above
 `EXACT_ROWS` rows only distances are looked at, for a random sample, and the bound holds with a stated confidence
@@ -26,11 +27,12 @@ from shoal.encode.blocked_rows import blocked_rows
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.items import SearchProblem, make_problem
 from shoal.kernels.nearest_records import BlockedRows, fill_blocks, nearest_records
-from shoal.lower_bound.prices import PriceGuide, RecordPrices, Tell, record_prices
+from shoal.lower_bound.prices import PriceGuide, RecordPrices, Tell, anchored_prices, record_prices
 from shoal.lower_bound.smallest_boxes import smallest_boxes
 
 EXACT_ROWS = 60_000
 SAMPLE = 6_000
+ANCHORED_ROWS, ANCHORED_K = 3_000, 10  # up to here a branch and bound with high effort is worth its time
 CERTAIN_EFFORT = 4.0  # from here on tables above `EXACT_ROWS` get a certain bound
 CERTAIN_ROWS = 2_000_000  # up to here; above, memory for the boxes may be lacking
 _LARGE_WORK = 300_000_000  # rows times choices of rungs of such tables, at the most
@@ -101,6 +103,10 @@ def lower_bound(
         if prices is not None:
             priced = float((prices.of_row * table.weights).sum()) / (table.records * table.width) - _ROUNDING
             value, method = max((value, method), (priced, "prices of records"))
+            if effort >= CERTAIN_EFFORT and table.rows <= ANCHORED_ROWS and k <= ANCHORED_K and np.isfinite(priced):
+                found = anchored_prices(table, k, context, prices.of_row, ceiling, effort)
+                exact = _mean(table, found, table.weights, np.inf) - _ROUNDING
+                value, method = max((value, method), (exact, "branch and bound around records"))
         return LowerBound(max(0.0, value - 1e-12), method, 1.0, table.rows, prices)
     if effort >= CERTAIN_EFFORT and table.rows <= CERTAIN_ROWS:
         certain = _certain(table, k, context, suppression, effort)

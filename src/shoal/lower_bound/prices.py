@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.base import Context
 from shoal.encode.encoded_table import EncodedTable
+from shoal.lower_bound.anchored import AnchoredBoxes
 from shoal.lower_bound.boxes import Boxes, CountedWindows, Sweeping, Windows
 from shoal.lower_bound.families import make_classes, make_counted
 from shoal.lower_bound.kernels.prices import Family
@@ -36,6 +37,7 @@ _TOLD = 0.5  # of the ascent: from here on prices are good enough for a search; 
 _PIECES = 16
 WORK = 30_000_000  # rows times choices of rungs, at the most
 _A_SWEEP = 150  # how often a sweep that counts values may look at an entry, about
+_ANCHORED = 1_500_000  # steps of a branch and bound, times the effort
 _ROOM = 400_000  # boxes that one sweep can add to the list
 
 FloatArray = NDArray[np.float64]
@@ -245,3 +247,12 @@ def _keep_newest(state: _State, listed: NDArray[np.int64], last_cut: NDArray[np.
     listed, last_cut = listed[order], last_cut[order]
     first = np.append(True, (listed[1:, 1:] != listed[:-1, 1:]).any(axis=1))[: listed.shape[0]]
     state.listed, state.last_cut = listed[first], last_cut[first]
+
+
+def anchored_prices(
+    table: EncodedTable, k: int, context: Context, start: FloatArray, ceiling: float, effort: float
+) -> FloatArray:
+    """Higher prices than those at the start, which hold in all boxes that k records span (`anchored`)."""
+    ascent = Ascent(24, repeats=10, between=3, patience=12, steps=int(_ANCHORED * effort), largest=0.1, short=2)
+    ceilings = np.full(table.rows, ceiling)
+    return _ascend(AnchoredBoxes(table, k), table, context, start, ceilings, ascent, feasible=True)

@@ -128,7 +128,7 @@ def project(family: Any, prices: Any, heap: Any, count: Any, held: Any, above: A
 
 
 @kernel
-def _cut(family: Any, prices: Any, heap: Any, first: Any, last: Any, cost: Any, most: Any, finish: Any) -> Any:
+def cut_window(family: Any, prices: Any, heap: Any, first: Any, last: Any, cost: Any, most: Any, finish: Any) -> Any:
     """Project up to `most` times; with `finish` the window then holds. Returns how much it was above its cost."""
     count, held, total = highest(family, prices, heap, first, last)
     above = was = highest_mean(family, heap, held, total) - cost
@@ -206,7 +206,7 @@ def _mend(
         above = highest_mean(family, heap, held, total) - price
         if above > _EXACT:
             steps += last - first
-            _cut(family, prices, heap, first, last, price, _PROJECTIONS, True)
+            cut_window(family, prices, heap, first, last, price, _PROJECTIONS, True)
             count, held, total = highest(family, prices, heap, first, last)
             least = 0.0
             if above > 1e-6 and cuts < found.shape[0]:
@@ -330,7 +330,7 @@ def cut_listed(
         number, first, last = listed[place, 0], listed[place, 1], listed[place, 2]
         width = family.position[family.entries[last]] - family.position[family.entries[first]]
         cost = family.cost[number] + family.scale * min(1.0, width)
-        above = _cut(family, prices, heap, first, last, cost, 3, False)
+        above = cut_window(family, prices, heap, first, last, cost, 3, False)
         steps += last - first + 1
         if above > _EXACT:
             idle[place] = round_number
