@@ -155,7 +155,7 @@ def record_groups(problem: SearchProblem, item_group: IntegerArray, row_of_recor
     return renumber(groups)
 
 
-def renumber(group: IntegerArray) -> IntegerArray:
+def renumber(group: NDArray[np.integer]) -> IntegerArray:
     """The same groups with the numbers 0, 1, ... and no gaps."""
     present = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int32)
     present[group] = 1

@@ -62,13 +62,17 @@ def engine_problems(job: Job, algorithm: Algorithm | None) -> list[Problem]:
         problems.append(_cannot(message, hint="leave it out, and evaluate a sample of the release"))
     problems += [_cannot(f"{engine} {reason}", hint) for asked, reason, hint in _needing_every_record(job) if asked]
     problems += _folder_problems(job, engine) if can.into_folder else _file_problems(job, engine)
+    return [*problems, *_input_problems(job, engine, can.into_folder)]
+
+
+def _input_problems(job: Job, engine: str, into_folder: bool) -> list[Problem]:
     if isinstance(job.input, Path) and not job.input.is_dir() and _format(job.input) not in _STREAMED:
-        message = f"{engine} reads CSV and Parquet" + ("" if can.into_folder else ", and tables of databases")
-        problems.append(_cannot(message, _LOCAL))
-    if isinstance(job.input, SqlAddress) and can.into_folder:
+        message = f"{engine} reads CSV and Parquet" + ("" if into_folder else ", and tables of databases")
+        return [_cannot(message, _LOCAL)]
+    if isinstance(job.input, SqlAddress) and into_folder:
         message = f"{engine} reads no tables of databases"
-        problems.append(_cannot(message, hint="give a DataFrame of Spark that reads from there"))
-    return problems
+        return [_cannot(message, hint="give a DataFrame of Spark that reads from there")]
+    return []
 
 
 def _file_problems(job: Job, engine: str) -> list[Problem]:

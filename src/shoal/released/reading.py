@@ -230,12 +230,16 @@ def _read_column(
     wrong = 0
     if not (cells.covers(domain, *pairs) | means[pairs[0]]).all():
         astray = ~(cells.covers(domain, codes, values) | means[codes])
-        wrong = _weight_of(astray, weights)
-        held = None if weights is None else weights[astray]
-        bad = np.bincount(class_of_row[astray], weights=held, minlength=sizes.shape[0])
-        loss = (loss * (sizes - bad) + bad) / sizes
+        wrong, loss = _weight_of(astray, weights), _with_astray(loss, astray, classes)
     means_shown = int(sizes[aggregated].sum())
     return ReadColumn(domain, cells, codes, text, loss, first, last, values, wrong, means_shown, weights)
+
+
+def _with_astray(loss: FloatArray, astray: BoolArray, classes: _ClassesOfRows) -> FloatArray:
+    """(classes,) the mean loss where some rows have a cell that excludes their value: these lose everything."""
+    held = None if classes.weights is None else classes.weights[astray]
+    bad = np.bincount(classes.of_row[astray], weights=held, minlength=classes.sizes.shape[0])
+    return np.asarray((loss * (classes.sizes - bad) + bad) / classes.sizes)
 
 
 def _range_loss(domain: Domain, lowest: CodeArray, highest: CodeArray) -> FloatArray:

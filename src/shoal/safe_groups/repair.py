@@ -112,14 +112,12 @@ def _mend(
     anew: NDArray[np.int32] | None,
 ) -> NDArray[np.int32]:
     """Pass after pass, in ever larger blocks, until every group is safe; `anew` instead once it loses less."""
-    count, width = unsafe.shape[0], bench.table.width
+    count = unsafe.shape[0]
     most = np.inf if anew is None else bench.loss(anew)
     for number, block_size in enumerate(BLOCKS):
         if not unsafe.any():
             return groups
-        stretch = bench.context.random(4_001, number).uniform(0.5, 1.0, width) if number else np.ones(width)
-        action = partial(_repair_action, most_nearest=NEAREST_GROUPS[number])
-        groups, count = bench.change_blocks(groups, unsafe, min(block_size, count), stretch, action)
+        groups, count = _repair_pass(bench, groups, unsafe, number)
         if anew is not None and bench.loss(groups) >= most:
             return anew
         unsafe = requirement.deficits(bench.table, groups, count) > 0
@@ -131,6 +129,16 @@ def _mend(
     if anew is not None and bench.loss(groups) >= most:
         return anew
     return _merge_on(bench.table, requirement, groups, count)
+
+
+def _repair_pass(
+    bench: Workbench, groups: NDArray[np.int32], unsafe: NDArray[np.bool_], number: int
+) -> tuple[NDArray[np.int32], int]:
+    """The groups after every block with an unsafe one was mended, and their number."""
+    width, count = bench.table.width, unsafe.shape[0]
+    stretch = bench.context.random(4_001, number).uniform(0.5, 1.0, width) if number else np.ones(width)
+    action = partial(_repair_action, most_nearest=NEAREST_GROUPS[number])
+    return bench.change_blocks(groups, unsafe, min(BLOCKS[number], count), stretch, action)
 
 
 def _repair_action(

@@ -105,12 +105,10 @@ def _cluster_part(
     if not part.released:
         return _cluster_safely(_sub_table(table, fresh, None), requirement, algorithm, context)
     released = np.unique(groups[sorted(part.released)], axis=1, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(released, kind="stable")
-    ends = np.cumsum(np.bincount(released))
+    classes = np.split(np.argsort(released, kind="stable"), np.cumsum(np.bincount(released))[:-1])
     result = np.empty(table.records, dtype=np.int32)
     count = 0
-    for start, end in zip(np.append(0, ends[:-1]), ends, strict=True):
-        records = order[start:end]
+    for records in classes:
         if records.shape[0] < 2 * part.k:
             result[records] = count
         else:

@@ -98,10 +98,8 @@ def make_ladders(
         joins.append(np.ones(label[0], dtype=np.int32))
         costs.append(np.array([0.0, label[1]]))
     tops = np.array([cost.shape[0] - 1 for cost in costs], dtype=np.int32)
-    climb = np.zeros((len(costs), int(tops.max(initial=0)) + 1))
-    for number, cost in enumerate(costs):
-        climb[number, : cost.shape[0]] = cost
-        climb[number, cost.shape[0] :] = cost[-1]
+    highest = int(tops.max(initial=0))
+    climb = np.stack([np.pad(cost, (0, highest + 1 - cost.shape[0]), mode="edge") for cost in costs])
     starts = np.concatenate([[0], np.cumsum([one.shape[0] for one in joins])]).astype(np.int32)
     return Ladders(starts, np.concatenate(joins).astype(np.int32), climb, tops)
 

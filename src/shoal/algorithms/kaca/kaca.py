@@ -25,8 +25,9 @@ import numpy as np
 
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import make_ladders
-from shoal.algorithms.kaca.merging import check_feasible, merge_small, number_groups, random_state
+from shoal.algorithms.kaca.merging import check_feasible, merge_small, random_state
 from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.items import renumber
 from shoal.hierarchies.weights import check_scheme
 from shoal.models.base import Requirement
 
@@ -56,6 +57,6 @@ class Kaca(Algorithm):
             random_state(context),
             lambda done: context.report(0.9 * done),
         )
-        groups = number_groups(merged)[table.row_of_record]
+        groups = renumber(merged)[table.row_of_record]
         classes = int(np.count_nonzero(table.weights < requirement.k))
         return Clustering(groups, details={"classes": table.rows, "small_classes": classes})

@@ -37,12 +37,6 @@ def random_state(context: Context, *stream: int) -> NDArray[np.uint64]:
     return context.random(*stream).integers(0, 2**63, size=1, dtype=np.uint64)
 
 
-def number_groups(labels: NDArray[np.integer]) -> IntegerArray:
-    """Any labels as group numbers 0..groups-1, in order of the labels."""
-    numbers: IntegerArray = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    return numbers
-
-
 def roots(parent: IntegerArray) -> IntegerArray:
     """The class that each class ended in, by pointer jumping."""
     while True:

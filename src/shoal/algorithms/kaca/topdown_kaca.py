@@ -25,9 +25,10 @@ import numpy as np
 from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, make_ladders
 from shoal.algorithms.kaca.kernels.topdown import Rule
-from shoal.algorithms.kaca.merging import check_feasible, merge_small, number_groups, random_state
+from shoal.algorithms.kaca.merging import check_feasible, merge_small, random_state
 from shoal.algorithms.kaca.topdown import specialize_table
 from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.items import renumber
 from shoal.hierarchies.weights import check_scheme
 from shoal.models.base import Requirement
 
@@ -79,4 +80,4 @@ def _merged_in_blocks(
 
     merged = np.concatenate(context.map(merge_block, range(ends.shape[0] - 1)))
     context.report(0.9)
-    return number_groups(merged)[class_of_record]
+    return renumber(merged)[class_of_record]

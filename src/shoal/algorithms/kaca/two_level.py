@@ -35,9 +35,10 @@ from shoal.algorithms.base import Algorithm, Clustering, Context
 from shoal.algorithms.kaca.distance import IntegerArray, Ladders, group_covers, make_ladders
 from shoal.algorithms.kaca.kernels.kaca import Classes
 from shoal.algorithms.kaca.kernels.two_level import Chain, Outer, merge_across
-from shoal.algorithms.kaca.merging import check_feasible, number_groups, roots
+from shoal.algorithms.kaca.merging import check_feasible, roots
 from shoal.algorithms.kaca.numbering import MixedRadix, equal_numbers
 from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.items import renumber
 from shoal.hierarchies.weights import check_scheme
 from shoal.models.base import Requirement
 
@@ -65,7 +66,7 @@ class TwoLevel(Algorithm):
         context.report(0.4)
         merged, ways = merge_small_across(ladders, codes, table.weights, outer, classes, requirement.k)
         context.report(0.9)
-        groups = number_groups(merged)[table.row_of_record]
+        groups = renumber(merged)[table.row_of_record]
         details = {
             "outer_clusters": int(outer.numbers.shape[0]),
             "classes_inside": int(classes.max()) + 1,
@@ -100,9 +101,7 @@ def merge_inside(
     ladders: Ladders, codes: IntegerArray, weights: NDArray[np.int64], outer_of_row: NDArray[np.int64], k: int
 ) -> IntegerArray:
     """(rows,) classes after merging inside outer clusters, quasi-identifier of least distortion first."""
-    child = _child_numbers(ladders)
-    radix = MixedRadix.of([int(children.max()) + 1 for children in np.split(child, ladders.starts[1:-1])])
-    numbers = radix.numbers(child[codes].T)
+    radix, numbers = _class_numbers(ladders, codes)
     classes = np.full(codes.shape[0], -1, dtype=np.int32)
     open_rows = np.arange(codes.shape[0])
     found = 0
@@ -111,12 +110,19 @@ def merge_inside(
             numbers = radix.base(numbers, int(attribute))
         group, _ = equal_numbers([outer_of_row[open_rows], *numbers.T])
         done = np.bincount(group, weights=weights[open_rows])[group] >= k
-        finished = number_groups(group[done])
+        finished = renumber(group[done])
         classes[open_rows[done]] = finished + found
         found += int(finished.max(initial=-1)) + 1
         open_rows, numbers, group = open_rows[~done], numbers[~done], group[~done]
-    classes[open_rows] = number_groups(group) + found
+    classes[open_rows] = renumber(group) + found
     return classes
+
+
+def _class_numbers(ladders: Ladders, codes: IntegerArray) -> tuple[MixedRadix, NDArray[np.int64]]:
+    """(rows, words) the number of every row inside its outer cluster, and how it is put together."""
+    child = _child_numbers(ladders)
+    radix = MixedRadix.of([int(children.max()) + 1 for children in np.split(child, ladders.starts[1:-1])])
+    return radix, radix.numbers(child[codes].T)
 
 
 def _level_one(ladders: Ladders) -> IntegerArray:

@@ -5,8 +5,9 @@ import pytest
 
 from shoal.algorithms.kaca.distance import make_ladders
 from shoal.algorithms.kaca.kernels.kaca import Classes
-from shoal.algorithms.kaca.merging import check_feasible, merge_waiting, number_groups, roots
+from shoal.algorithms.kaca.merging import check_feasible, merge_waiting, roots
 from shoal.encode.encoded_table import EncodedTable
+from shoal.encode.items import renumber
 from shoal.errors import RequirementError
 from shoal.models.alpha_k import AlphaK
 from shoal.models.base import Requirement
@@ -33,7 +34,7 @@ def test_a_waiting_class_is_merged_with_a_nearest_one(seed: int) -> None:
     ladders = make_ladders(table.attributes)
     codes = ladders.flat_codes(table.codes)
     random = np.random.default_rng(seed)
-    groups = number_groups(random.integers(0, int(table.rows * 0.8), table.rows))  # some classes of several rows
+    groups = renumber(random.integers(0, int(table.rows * 0.8), table.rows))  # some classes of several rows
     members = [np.flatnonzero(groups == number).tolist() for number in range(groups.max() + 1)]
     low = np.array([codes[rows].min(axis=0) for rows in members])
     high = np.array([codes[rows].max(axis=0) for rows in members])
