@@ -6,9 +6,11 @@ import os
 import platform
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -108,11 +110,12 @@ def _browser() -> str | None:
 
 
 def _warm() -> float:
-    """Run the default algorithm once on a small invented table: what it calls is compiled and kept."""
-    from shoal.api import anonymize
-    from shoal.sample.hospital import hospital_table
+    """Go the whole way once with a small invented table, from a file to what a report looks at: what that calls is
+    compiled and kept."""
+    from shoal.pipeline.run import run
+    from shoal.sample.demo import demo_files
 
     started = time.perf_counter()
-    frame = hospital_table(400)
-    anonymize(frame.select("age", "sex", "postcode"), quasi=["age", "sex", "postcode"], k=5)
+    with tempfile.TemporaryDirectory() as folder, demo_files(Path(folder), patients=400, k=5) as job:
+        run(job.model_copy(update={"report": None})).evaluate()
     return time.perf_counter() - started

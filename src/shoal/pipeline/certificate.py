@@ -174,14 +174,14 @@ def certificate_text(certificate: dict[str, Any]) -> str:
 def load_certificate(path: str | Path) -> dict[str, Any]:
     """Read a certificate, or say what is wrong with the file."""
     path = Path(path)
+    hint = "name the JSON file that 'shoal anonymize --certificate' wrote"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(Problem("no-such-file", f"there is no certificate '{path}'")) from None
     except (OSError, ValueError, RecursionError):
-        raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate")) from None
+        raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate", hint=hint)) from None
     if not _is_certificate(content):
-        hint = "it is the JSON file that 'shoal anonymize --certificate' writes"
         raise InputError(Problem("unreadable-certificate", f"'{path}' is not a certificate", hint=hint))
     return dict(content)
 
