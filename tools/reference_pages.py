@@ -56,21 +56,31 @@ def _signature(thing: Any) -> str:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return "(...)"
-    whole = str(found).replace("'", "")
-    if len(whole) <= LONGEST:
-        return whole
     parts, starred = [], False
     for parameter in found.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             parts.append("*")
-            starred = True
-        starred = starred or parameter.kind is parameter.VAR_POSITIONAL
-        parts.append(str(parameter).replace("'", ""))
-    return whole_lines(parts) + whole[whole.rindex(")") + 1 :]
+        starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        parts.append(_parameter(parameter))
+    answer = "" if found.return_annotation is found.empty else f" -> {_annotation(found.return_annotation)}"
+    whole = f"({', '.join(parts)}){answer}"
+    if len(whole) <= LONGEST:
+        return whole
+    return "(\n" + "".join(f"    {part},\n" for part in parts) + f"){answer}"
 
 
-def whole_lines(parts: list[str]) -> str:
-    return "(\n" + "".join(f"    {part},\n" for part in parts) + ")"
+def _parameter(parameter: inspect.Parameter) -> str:
+    """A parameter as it stands in the source; a default that is a function by its name."""
+    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    kind = "" if parameter.annotation is parameter.empty else f": {_annotation(parameter.annotation)}"
+    if parameter.default is parameter.empty:
+        return f"{stars}{parameter.name}{kind}"
+    default = getattr(parameter.default, "__name__", None) or repr(parameter.default)
+    return f"{stars}{parameter.name}{kind}{' = ' if kind else '='}{default}"
+
+
+def _annotation(kind: Any) -> str:
+    return kind if isinstance(kind, str) else inspect.formatannotation(kind)
 
 
 def _docstring(thing: Any) -> list[str]:

@@ -57,6 +57,8 @@ def test_the_reference_names_everything(make_docs: ModuleType) -> None:
     assert all(f"## shoal {verb}" in verbs for verb in _FILES)
     assert all(f"| `{field.alias or name}` |" in job for name, field in shoal.Job.model_fields.items())
     assert "`unknown-column`" in make_docs.errors_page()
+    assert 'algorithm: str | Algorithm = "shoal"' in python.replace("'", '"')
+    assert " at 0x" not in python  # the page is the same every time
 
 
 def test_the_schema_accepts_what_a_job_is(make_docs: ModuleType) -> None:
