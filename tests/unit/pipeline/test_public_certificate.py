@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 import shoal
 from shoal.errors import InputError
+from shoal.models.forms import value_digest
 from shoal.pipeline.certificate import self_hash
 from shoal.pipeline.public_certificate import proves
 from shoal.pipeline.verify_files import verify_certified
@@ -179,3 +180,15 @@ def test_the_engines_write_public_certificates_alike(job: shoal.Job, tmp_path: P
             name: value for name, value in public["job"].items() if name not in ("missing", "hierarchies")
         }
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_a_named_value_that_is_not_released_cannot_be_guessed(job: shoal.Job, dropped: bool) -> None:
+    roles = {"sensitive": (), "identifiers": ("disease",)} if dropped else {}
+    private, public = certificates(job.model_copy(update={"models": ("alpha-k:disease=a:0.6",), **roles}))
+    digest = value_digest("disease", "a")
+    assert digest in json.dumps(private)
+    assert (digest in json.dumps(public)) is not dropped  # in a released column everybody sees the value anyway
+    assert public["models"] == [check["model"] for check in public["checks"]]
+    assert public["job"]["models"] == public["models"]
+    assert proves(public, private)
