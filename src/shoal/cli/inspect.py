@@ -73,12 +73,13 @@ def inspect(
 def _print_columns(found: dict[str, Any]) -> None:
     print_table(
         f"{found['records']:,} records",
-        ("column", "scale", "distinct", "missing", "suggested role", "why"),
+        ("column", "scale", "values", "missing", "role", "why"),
         [
             (c["name"], c["scale"], f"{c['distinct']:,}", f"{c['missing']:,}", c["role"], c["why"])
             for c in found["columns"]
         ],
         right=(2, 3),
+        whole=(1, 2, 3, 4),
     )
 
 

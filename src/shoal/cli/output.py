@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import ShoalError
 from shoal.progress import STAGES, ProgressCallback, silent
@@ -81,8 +81,14 @@ def in_words(names: Sequence[str]) -> str:
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
-def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """A table; `right` lists the columns to be set flush right."""
+def print_table(
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[int] = (),
+    whole: Sequence[int] = (),
+) -> None:
+    """A table; `right` lists the columns to be set flush right, `whole` those that are not folded on narrow screens."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -95,7 +101,8 @@ def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str
         show_header=any(headings),
     )
     for number, heading in enumerate(headings):
-        table.add_column(escape(heading), justify="right" if number in right else "left", overflow="fold")
+        side: Literal["left", "right"] = "right" if number in right else "left"
+        table.add_column(escape(heading), justify=side, overflow="fold", no_wrap=number in whole)
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     console = screen()
