@@ -93,7 +93,7 @@ def make_counting(effort: float) -> Ascent:
         repeats=10,
         between=4,
         patience=12,
-        steps=int(200_000_000 * effort),
+        steps=int((400_000_000 if effort >= 4 else 200_000_000) * effort),
         largest=0.2,
         short=2,
     )
@@ -135,7 +135,9 @@ def record_prices(
     windows = Windows(classes.family)
     found = _ascend(windows, table, context, start, ceilings, make_ascent(effort, k), tell, only_tell)
     counting = make_counting(effort)
-    affordable = _A_SWEEP * classes.family.entries.shape[0] <= counting.steps and np.isfinite(found).all()
+    affordable = (
+        _A_SWEEP * (1 + k / 25) * classes.family.entries.shape[0] <= counting.steps and np.isfinite(found).all()
+    )
     counted = make_counted(table, ladders, classes) if affordable and not only_tell else None
     if counted is not None:
         boxes = CountedWindows(classes.family, counted)

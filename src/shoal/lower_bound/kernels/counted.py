@@ -83,10 +83,11 @@ def worth_above(
 
 
 @kernel
-def list_prices(family: Any, counted: Any, prices: Any, scratch: Any, category: Any, first: Any, last: Any) -> None:
-    """The k highest prices of each value of a category in a window."""
+def list_prices(family: Any, counted: Any, prices: Any, scratch: Any, category: Any, first: Any, last: Any) -> Any:
+    """The k highest prices of each value of a category in a window; returns the steps made."""
     k = family.k
     scratch.size[:] = 0
+    steps = last - first + 1
     for entry in range(first, last + 1):
         row = family.entries[entry]
         value, price = counted.value[category, row], prices[row]
@@ -100,6 +101,8 @@ def list_prices(family: Any, counted: Any, prices: Any, scratch: Any, category: 
                 scratch.price[value, place] = scratch.price[value, place - 1]
                 place -= 1
             scratch.price[value, place] = price
+            steps += 1 + (scratch.size[value] - place) // 2
+    return steps
 
 
 @kernel

@@ -65,8 +65,8 @@ def _prove(
         category = known.category[number] if turn < 0 else turn
         if category < 0 or (turn >= 0 and category == known.category[number]) or counted.included[number, category] < 0:
             continue
-        list_prices(family, counted, prices, scratch, category, first, last)
-        looked += 2 * (last - first + 1)
+        looked += list_prices(family, counted, prices, scratch, category, first, last)
+        looked += 8 * scratch.size.sum()
         allowed = cost - counted.included[number, category]
         low = min(lowest, allowed) - counted.step[category] * family.k
         worth, level = least_worth(scratch, family.k, counted.step[category], low, max(lowest, allowed))
@@ -102,9 +102,9 @@ def _mend(
     for turn in range(_TRIES + 1):
         values, price = np.int64(0), cost
         if category >= 0 and turn < _TRIES:
-            list_prices(family, counted, prices, scratch, category, first, last)
+            looked += list_prices(family, counted, prices, scratch, category, first, last)
             worth, values = best_values(scratch, family.k, counted.step[category])
-            looked += 2 * (last - first + 1) + family.k * family.k
+            looked += last - first + 1 + family.k * scratch.size.sum() // 4
             if worth <= allowed + _EXACT or not mend:
                 return allowed - worth, looked, cuts
             price = allowed + counted.step[category] * (bits(values) - 1)
