@@ -244,6 +244,7 @@ def evaluate(
     scales: Mapping[str, Scale | str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
     missing: Sequence[str] | str = (),
+    date_formats: Mapping[str, str] | None = None,
     priorities: Mapping[str, float] | Sequence[str] | None = None,
     certificate: Mapping[str, Any] | None = None,
     beta: float = 1.0,
@@ -285,6 +286,7 @@ def evaluate(
             **(orders or {}),
         },
         missing=as_tuple(missing),
+        date_formats=dict(date_formats or {}),
         priorities={} if priorities is None else priorities,
         seed=seed,
     )

@@ -189,6 +189,7 @@ def evaluate_frames(
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """The same for frames."""
+    original = as_stated(original, job)
     with_before = before or EarlierFrames()
     problems = _setting_problems(job.quasi, options, None)
     release = _with_key(release, key, problems)

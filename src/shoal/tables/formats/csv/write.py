@@ -45,6 +45,7 @@ def write_rows(frame: pl.DataFrame, file: BinaryIO, options: CsvOptions, *, firs
     """Write the records of a frame; unless they are the `first` of the file, no header goes before them."""
     if frame.width == 1:
         frame = frame.with_columns(pl.col(pl.String).fill_null(""))
+    frame = frame.with_columns(pl.col(pl.Time).cast(pl.String))  # 08:15:00 as everywhere else, without nanoseconds
     header = options.header is not False and first
     frame.write_csv(
         file,
