@@ -1,7 +1,7 @@
 """Tables larger than memory: what `--engine stream` takes, beside a floor that only reads, counts and writes.
 
     python -m benchmarks.scale --data FOLDER [--sizes 1000000,10000000] [--format parquet] [--local] [--spark]
-                               [--folder SCRATCH]
+                               [--carried COLUMNS] [--folder SCRATCH]
 
 The table is drawn to look like adult: 8 quasi-identifiers, their hierarchies and k = 10 (benchmarks/tables.py). The
 floor is one process that reads the table piece by piece, counts its distinct rows and writes it again, with the same
@@ -9,7 +9,8 @@ code and pieces as the engine: what remains is the price of clustering, recoding
 of its own; kernels are compiled before. `--local` also runs the engine that holds everything, `--spark` Spark on two
 processors of this machine (Parquet only): peak memory is that of the driver's Python, processor seconds are those of
 the driver's Python and, apart, those that Spark's tasks report, and `shuffle_mb` is what Spark wrote to be shuffled, as
-its event log has it. The table and the release of 100 million records take about 2 GB of disk each as Parquet.
+its event log has it. `--carried` adds so many columns of measurements that are kept as they are: ten make 100 million
+records a table of 8.4 GB. Room for the table, its release and the rows that wait to be sorted is needed in `--folder`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from benchmarks.measure import growth_exponent, results_file, run_measured, save_results, shoal_command
@@ -33,6 +35,7 @@ from shoal.tables.formats.write_pieces import write_pieces
 
 PART = 1_000_000
 SENSITIVE = "income"
+CARRIED = "measure"
 Row = dict[str, Any]
 
 
@@ -41,6 +44,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of real tables (or SHOAL_DATA)")
     parser.add_argument("--sizes", default="1000000,10000000", help="numbers of records, with commas between")
     parser.add_argument("--format", default="parquet", choices=("parquet", "csv"))
+    parser.add_argument("--carried", type=int, default=0, help="columns of measurements that are kept as they are")
     parser.add_argument("--folder", type=Path, help="where the tables go; there must be room")
     parser.add_argument("--local", action="store_true", help="also run the engine that holds everything")
     parser.add_argument("--spark", action="store_true", help="also run Spark on this machine")
@@ -55,7 +59,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as scratch:
         for records in sorted(int(size) for size in options.sizes.split(",")):
             engines = ["stream", *(["local"] if options.local else []), *(["spark"] if options.spark else [])]
-            for row in measure(Path(scratch), data, records, options.format, engines):
+            for row in measure(Path(scratch), data, (records, options.carried), options.format, engines):
                 rows.append(row)
                 print(json.dumps(row), file=sys.stderr, flush=True)
                 save_results(file, rows=rows)
@@ -63,19 +67,21 @@ def main() -> None:
     print(f"written: {file}")
 
 
-def measure(scratch: Path, data: Path, records: int, ending: str, engines: list[str]) -> Iterator[Row]:
+def measure(scratch: Path, data: Path, size: tuple[int, int], ending: str, engines: list[str]) -> Iterator[Row]:
+    """The runs on a table of so many records and carried columns."""
+    records, carried = size
     table, warm = scratch / f"table.{ending}", scratch / f"warm.{ending}"
-    draw(data, records, table)
-    draw(data, 2_000, warm)
-    run_measured(command(warm, scratch / f"warm-out.{ending}", data, "stream"))
+    draw(data, records, carried, table)
+    draw(data, 2_000, carried, warm)
+    run_measured(command(warm, scratch / f"warm-out.{ending}", data, "stream", carried))
     again = scratch / f"again.{ending}"
     floor = run_measured([sys.executable, "-m", "benchmarks.scale", "--floor", str(table), str(again)], timeout=7200)
-    yield {"run": "floor", **_cost(floor), "records": records, "bytes": table.stat().st_size}
+    yield {"run": "floor", **_cost(floor), "records": records, "carried": carried, "bytes": table.stat().st_size}
     for engine in engines:
         out = scratch / f"{engine}.{ending}"
         events = scratch / f"events-{records}"
         events.mkdir(exist_ok=True)
-        cost = run_measured(command(table, out, data, engine, events), timeout=7200)
+        cost = run_measured(command(table, out, data, engine, carried, events), timeout=7200)
         told = json.loads(cost.out) if cost.code == 0 else {}
         yield {
             "run": engine,
@@ -112,11 +118,13 @@ def _cost(cost: Any) -> Row:
     }
 
 
-def command(table: Path, out: Path, data: Path, engine: str, events: Path | None = None) -> list[str]:
+def command(table: Path, out: Path, data: Path, engine: str, carried: int = 0, events: Path | None = None) -> list[str]:
     job = _spark_job(events) if engine == "spark" and events is not None else ()
+    measures = [f"{CARRIED} {number}" for number in range(carried)]
+    allowed = ("--allow", ",".join(measures)) if measures else ()
     return shoal_command(
         "anonymize", *job, table, "-o", out, "--quasi", ",".join(ADULT_QUASI), "--sensitive", SENSITIVE, "-k", "10",
-        "--hierarchies", data / "adult" / "hierarchies", "--engine", engine, "--json",
+        "--hierarchies", data / "adult" / "hierarchies", "--engine", engine, "--json", "--keep-rest", *allowed,
     )  # fmt: skip
 
 
@@ -132,12 +140,18 @@ def _spark_job(events: Path) -> tuple[str, Path]:
     return "--job", path
 
 
-def draw(data: Path, records: int, path: Path) -> None:
+def draw(data: Path, records: int, carried: int, path: Path) -> None:
     """A table like adult, drawn and written a million records at a time."""
     adult = pl.read_csv(data / "adult" / "adult_complete.csv").select(*ADULT_QUASI, SENSITIVE)
     parts = [min(PART, records - start) for start in range(0, records, PART)]
-    pieces = (scaled_adult(adult, size, seed=number).cast(pl.String) for number, size in enumerate(parts))
-    write_pieces(pieces, dict.fromkeys(adult.columns, pl.String()), path)
+    measured = {f"{CARRIED} {number}": pl.Float64() for number in range(carried)}
+
+    def piece(number: int, size: int) -> pl.DataFrame:
+        noise = np.random.default_rng([1, number]).normal(size=(size, carried))
+        return scaled_adult(adult, size, seed=number).cast(pl.String).hstack(pl.DataFrame(noise, schema=measured))
+
+    schema: dict[str, pl.DataType] = {**dict.fromkeys(adult.columns, pl.String()), **measured}
+    write_pieces((piece(number, size) for number, size in enumerate(parts)), schema, path)
 
 
 def read_count_write(table: Path, out: Path) -> None:

@@ -27,7 +27,7 @@ CREATE TABLE people AS SELECT n AS id, (17 + n * 7919 % 74)::int AS age, (10000 
   CASE n % 2 WHEN 0 THEN 'female' ELSE 'male' END AS sex, (n % 97)::smallint AS work, n * 13 % 40 AS hours,
   (n % 1000 * 1.01)::numeric(10,2) AS cost, DATE '1940-01-01' + (n % 25000) AS born, n / 7.0::float8 AS weight,
   md5(n::text)::uuid AS number, 'ward ' || n % 31 AS ward, n % 3 = 0 AS insured
-FROM generate_series(1, {records}) n
+FROM generate_series(1::bigint, {records}) n
 """
 
 

@@ -180,10 +180,10 @@ def test_what_the_data_forbid_leaves_no_file(tmp_path: Path) -> None:
         shoal.run(make_job(tmp_path, "csv", "stream", k=1000))
     with pytest.raises(RequirementError):
         shoal.run(make_job(tmp_path, "csv", "stream", k=3, models=("distinct-l:illness:9",)))
-    job = make_job(tmp_path, "csv", "stream", k=5)
-    with pytest.raises(InputError) as caught:
-        streamed(job, 20)
-    assert [problem.reason for problem in caught.value.problems] == ["too-many-distinct-rows"]
+    for settings in ({"models": ("distinct-l:illness:2",)}, {"recodings": {"age": "mean"}}):
+        with pytest.raises(InputError) as caught:
+            streamed(make_job(tmp_path, "csv", "stream", k=5, **settings), 20)
+        assert [problem.reason for problem in caught.value.problems] == ["too-many-distinct-rows"]
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.csv"]
 
 

@@ -9,13 +9,16 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import psutil
 import pytest
+from tests.contract.test_blocks import in_blocks
 from tests.contract.test_engines import JOBS, make_job, people, write_table
+from tests.contract.test_engines_and_models import TYPED, typed_people
 
 import shoal
 from shoal.engines.spark.engine import SparkEngine
@@ -155,6 +158,91 @@ def test_types_that_spark_would_change_are_refused(session: Any, tmp_path: Path)
         ("cannot-stream", "list"),
         ("cannot-stream", "age"),
     }
+
+
+def test_every_type_that_spark_has_passes_as_it_is(session: Any, tmp_path: Path) -> None:
+    typed_people().write_parquet(tmp_path / "in.parquet", row_group_size=50)
+    shoal.run(shoal.Job.make(input=tmp_path / "in.parquet", output=tmp_path / "local.parquet", **TYPED))
+    shoal.run(shoal.Job.make(engine="spark", input=tmp_path / "in.parquet", output=tmp_path / "spark", **TYPED))
+    found, whole = released(tmp_path / "spark"), pl.read_parquet(tmp_path / "local.parquet")
+    assert found.schema == whole.schema
+    assert found.equals(whole, null_equal=True)
+
+
+@pytest.mark.parametrize(
+    "kind", [pl.UInt8, pl.Time, pl.Duration("us"), pl.Datetime("ns"), pl.Datetime("us", "Europe/Berlin"),
+             pl.Categorical, pl.Enum(["a"]), pl.List(pl.Int64), pl.Struct({"x": pl.Int64})], ids=str,
+)  # fmt: skip
+def test_other_types_are_refused_in_words_before_spark_is_started(
+    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SparkEngine, "distinct", lambda *_: pytest.fail("records were read"))
+    monkeypatch.setattr("shoal.engines.spark.session.open_session", lambda *_: nullcontext())
+    odd = pl.Series("odd", [None] * 240, dtype=kind)
+    typed_people().with_columns(odd).write_parquet(tmp_path / "in.parquet")
+    job = shoal.Job.make(
+        engine="spark", input=tmp_path / "in.parquet", output=tmp_path / "spark", **{**TYPED, "allow": ()}
+    )
+    with pytest.raises(InputError) as refused:
+        shoal.run(job)
+    told = [problem for problem in refused.value.problems if problem.column == "odd"]
+    assert [problem.reason for problem in told] == ["cannot-stream"]
+    assert "no type" in told[0].message
+    assert "cast" in str(told[0].hint)
+
+
+def test_blocks_are_clustered_by_executors_where_the_driver_cannot_hold_the_rows(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups, and so cells, are those of the engine that lets the rows wait on the disk of one machine."""
+    frame = people(5, 900)
+    write_table(frame, tmp_path / "in.parquet")
+    in_blocks(make_job(tmp_path, "parquet", "stream", k=4), 60)
+    monkeypatch.setattr("shoal.pipeline.engines.most_distinct_rows", lambda _: 60)
+    result = shoal.run(spark_job(tmp_path, "parquet", k=4))
+    assert released(tmp_path / "spark").equals(pl.read_parquet(tmp_path / "stream.parquet"), null_equal=True)
+    assert any("blocks" in note for note in result.certificate["notes"])
+    certificates = [json.loads((tmp_path / f"{engine}.json").read_text()) for engine in ("stream", "spark")]
+    assert certificates[0]["loss"] == certificates[1]["loss"]
+    with pytest.raises(InputError) as refused:
+        shoal.run(spark_job(tmp_path, "parquet", k=4, models=("distinct-l:illness:2",)))
+    assert refused.value.reasons == ("too-many-distinct-rows",)
+
+
+CONNECT = """
+import sys
+import polars as pl
+from pyspark.sql import SparkSession
+import shoal
+
+job = shoal.Job.load(sys.argv[1])
+shoal.run(job)
+from shoal.engines.spark.session import open_session
+with open_session(None, dict(job.spark.config)) as session:
+    print(type(session).__module__)
+    given = session.read.parquet("file://" + str(job.input))
+    roles = dict(quasi=["age", "town", "job"], sensitive=["illness"], identifiers=["name"], drop_rest=True)
+    found = shoal.anonymize(given, **roles, k=5, effort="low", output=sys.argv[2])
+    print(found.release.count())
+"""
+
+
+def test_spark_connect_gives_the_same_cells(tmp_path: Path) -> None:
+    """A client of a server that has neither RDDs nor a context; the server is begun on this machine."""
+    pytest.importorskip("grpc", reason="grpcio is not installed (pyspark[connect])")
+    frame = people(3)
+    write_table(frame, tmp_path / "in.parquet")
+    shoal.run(make_job(tmp_path, "parquet", "local", k=5))
+    job = spark_job(tmp_path, "parquet", k=5)
+    job = shoal.Job.make(**{**job.model_dump(by_alias=True), "spark": {"config": SETTINGS}})
+    job.save(tmp_path / "job.yaml")
+    environment = {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_TESTING": "1"}  # a port that is free
+    command = [sys.executable, "-c", CONNECT, str(tmp_path / "job.yaml"), str(tmp_path / "frame")]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=900, env=environment)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split() == ["pyspark.sql.connect.session", str(frame.height)]
+    assert ended.stderr == ""
+    assert released(tmp_path / "spark").equals(local(tmp_path, "parquet"), null_equal=True)
 
 
 def test_an_input_that_changes_meanwhile_leaves_nothing(

@@ -84,6 +84,16 @@ def make_problem(table: EncodedTable, k: int, safety: Safety | None = None, size
     )
 
 
+def code_axes(table: EncodedTable) -> list[tuple[int, FloatArray]]:
+    """The axes of a problem: the attribute of each, and what every code of it is there. Layers come before numbers."""
+    found, used = [], 0
+    for number, one in enumerate(table.attributes):
+        for layer in _layers(number, one):
+            found.append((number, layer.feature_of_code.astype(np.float64) + used))
+            used += int(layer.feature_of_code.max()) + 1
+    return found + [(number, one.positions) for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]
+
+
 def _numbers(table: EncodedTable) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(rows, intervals) the position of each row in each INTERVAL, and (intervals,) what these weigh."""
     intervals = [number for number, one in enumerate(table.attributes) if one.kind is Kind.INTERVAL]

@@ -21,8 +21,9 @@ from typing import Any, ClassVar, Protocol
 import polars as pl
 
 from shoal.encode.counted import CountedRows
+from shoal.encode.stored import StoredRows
 from shoal.progress import Passed
-from shoal.recode.plan import ReleasePlan
+from shoal.recode.block_plan import AnyPlan
 from shoal.tables.formats.files import ReadTable
 from shoal.tables.value_sizes import KeptFacts
 
@@ -31,6 +32,12 @@ Watcher = Callable[[Passed], None]  # told how much of the table has gone by
 
 def unwatched(passed: Passed) -> None:
     """Nobody wants to know."""
+
+
+TOO_MANY = (
+    "allow more with --memory, coarsen a quasi-identifier beforehand, or name fewer; with k-anonymity alone, without a "
+    "label, means and value suppression, such a table is done block by block"
+)
 
 
 @dataclass(frozen=True)
@@ -64,11 +71,19 @@ class Written:
     files: Mapping[str, str] = field(default_factory=dict)  # of a folder: its files, with their hashes
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How the records are read."""
+
+    missing: Sequence[str] = ()  # texts that mean a missing value
+    blocks: bool = False  # the job can be done block by block, if memory does not hold the distinct rows
+
+
 @dataclass(frozen=True, eq=False)
 class Counted:
     """What a pass over the input tells."""
 
-    rows: CountedRows
+    rows: CountedRows | StoredRows
     kept: KeptFacts
 
 
@@ -101,10 +116,18 @@ class Engine(ABC):
 
     @abstractmethod
     def distinct(
-        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], watcher: Watcher = unwatched
+        self, names: Sequence[str], kept: Sequence[str], reading: Reading, watcher: Watcher = unwatched
     ) -> Counted:
-        """The distinct combinations of these columns with their counts, and what the kept columns are like; `missing`
-        are texts that mean a missing value. Raises InputError with what is wrong with the table."""
+        """The distinct combinations of these columns with their counts, and what the kept columns are like. Raises
+        InputError with what is wrong with the table."""
+
+    def each_block(self, work: Callable[[int], Any], blocks: int, watcher: Watcher = unwatched) -> list[Any]:
+        """What comes of some work on every block of the distinct rows; it can be sent elsewhere."""
+        found = []
+        for number in range(blocks):
+            watcher(Passed(number / blocks))
+            found.append(work(number))
+        return found
 
     @property
     @abstractmethod
@@ -118,7 +141,12 @@ class Engine(ABC):
 
     @abstractmethod
     def release(
-        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, watcher: Watcher = unwatched
+        self,
+        plan: AnyPlan,
+        waiting: Path,
+        hidden: Sequence[str],
+        order: str,
+        watcher: Watcher = unwatched,
     ) -> None:
         """Write the release where it waits to be published, its rows by their `released` values or in `input` order.
 

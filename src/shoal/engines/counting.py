@@ -2,16 +2,21 @@
 
 Every piece is collapsed on its own; what is left of the pieces is collapsed again when it has grown as large as what
 is known already. So every distinct row is looked at a few times, and memory holds at most twice the distinct rows.
+Who cannot hold them at all lets them wait on the disk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.encode.counted import CountedRows
+from shoal.encode.encoded_table import IntegerArray
+from shoal.encode.stored import RowFiles, StoredRows
 from shoal.tables.numbering import Numbering
 
 _COUNT = "count"
@@ -53,13 +58,30 @@ class RowCounter:
         return self._waiting_rows + (0 if self._known is None else self._known.height)
 
     def result(self) -> CountedRows:
+        return CountedRows(self._values(), *self._taken())
+
+    def store(self, files: RowFiles) -> None:
+        """Let all rows so far wait on the disk."""
+        if self.rows():
+            files.add(*self._taken())
+            self._known = None
+
+    def stored(self, files: RowFiles, folder: Path, most: int) -> StoredRows:
+        """All rows, most of which wait on the disk already."""
+        self.store(files)
+        return StoredRows(self._values(), files, folder, self.records, most)
+
+    def _values(self) -> dict[str, pl.Series]:
+        return {name: self.numberings[name].values(dtype, name) for name, dtype in self._schema.items()}
+
+    def _taken(self) -> tuple[IntegerArray, NDArray[np.int64]]:
+        """The rows so far, each once, and their counts."""
         self.collapse()
         assert self._known is not None
-        values = {name: self.numberings[name].values(dtype, name) for name, dtype in self._schema.items()}
         numbers = np.empty((len(self._lines), self._known.height), dtype=np.int32)
         for place, line in enumerate(self._lines):
             numbers[place] = self._known[line].to_numpy()
-        return CountedRows(values, numbers, self._known[_COUNT].to_numpy().astype(np.int64))
+        return numbers, self._known[_COUNT].to_numpy().astype(np.int64)
 
     def collapse(self) -> None:
         """Join what waits with what is known."""

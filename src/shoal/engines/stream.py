@@ -17,14 +17,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engines.base import Abilities, Counted, Engine, Facts, OwnPlace, Watcher, Written, unwatched
+from shoal.encode.stored import RowFiles
+from shoal.engines.base import (
+    TOO_MANY,
+    Abilities,
+    Counted,
+    Engine,
+    Facts,
+    OwnPlace,
+    Reading,
+    Watcher,
+    Written,
+    unwatched,
+)
 from shoal.engines.counting import RowCounter
 from shoal.engines.targets import Pieces, Target
 from shoal.errors import InputError, InternalError, Problem
-from shoal.recode.plan import Ranks, ReleasePlan
-from shoal.tables.distinct import as_text
+from shoal.recode.block_plan import AnyPlan
 from shoal.tables.formats.files import ReadTable
-from shoal.tables.hashed_counts import HashedCounts
+from shoal.tables.hashed_counts import HashedCounts, to_be_hashed
 from shoal.tables.numbering import Numbering
 from shoal.tables.sorted_pieces import EvenSample, SortedPieces
 from shoal.tables.types import has_text
@@ -78,30 +89,38 @@ class StreamEngine(Engine):
         return Facts(self._schema)
 
     def distinct(
-        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], watcher: Watcher = unwatched
+        self, names: Sequence[str], kept: Sequence[str], reading: Reading, watcher: Watcher = unwatched
     ) -> Counted:
         counter, sample = RowCounter(self._schema, names), EvenSample(SAMPLE_ROWS)
+        files = RowFiles(self._scratch / "rows")
         readable = [name for name in kept if has_text(self._schema[name])]
         with ExitStack() as open_counters:
-            sizes = {name: open_counters.enter_context(SizeCounter(self._scratch, missing)) for name in readable}
+            sizes = {
+                name: open_counters.enter_context(SizeCounter(self._scratch, reading.missing)) for name in readable
+            }
             for piece in self._pieces.read(None, watcher):
                 counter.add(piece)
                 sample.add(piece)
                 for name, one in sizes.items():
                     one.add(piece[name])
-                self._refuse_too_many(counter)
+                if self._too_many(counter):
+                    if not reading.blocks:
+                        raise InputError(too_many_rows(self._most_rows))
+                    counter.store(files)
             kept_sizes = {name: one.result() for name, one in sizes.items()}
         self._target.open(source_is_read=True)
         self._numberings = counter.numberings
         self._records = counter.records
         self._sample = sample.result()
-        return Counted(counter.result(), KeptFacts(self._sample, kept_sizes))
+        rows = counter.stored(files, self._scratch, self._most_rows or 0) if len(files) else counter.result()
+        return Counted(rows, KeptFacts(self._sample, kept_sizes))
 
-    def _refuse_too_many(self, counter: RowCounter) -> None:
+    def _too_many(self, counter: RowCounter) -> bool:
+        """Whether memory does not hold the distinct rows so far."""
         if self._most_rows is not None and counter.rows() > 2 * self._most_rows:
             counter.collapse()
-            if counter.rows() > self._most_rows:
-                raise InputError(_too_many(self._most_rows))
+            return counter.rows() > self._most_rows
+        return False
 
     @property
     def sha256(self) -> str:
@@ -112,7 +131,12 @@ class StreamEngine(Engine):
         return self._pieces.like
 
     def release(
-        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, watcher: Watcher = unwatched
+        self,
+        plan: AnyPlan,
+        waiting: Path,
+        hidden: Sequence[str],
+        order: str,
+        watcher: Watcher = unwatched,
     ) -> None:
         """Hidden columns are kept as numbers, 4 bytes per record, in the order of what is written."""
         self._hidden = {name: np.empty(self._records, dtype=np.int32) for name in hidden}
@@ -122,28 +146,27 @@ class StreamEngine(Engine):
             in_order = self._noted(self._released(plan, watcher))
             self._target.write(in_order, schema, waiting, plan.has_known_values)
             return
-        sample = plan.released(self._sample, plan.first_deal[self._keys(plan, self._sample)[0]])
+        sample = plan.dealer().like(self._sample, self._numbers(plan, self._sample))
         with SortedPieces(self._scratch, sample, self._records, self._pieces.sizes.bucket) as rows:
             for shown, beside in self._released(plan, watcher):
                 rows.add(shown, beside)
             self._target.write(self._noted(rows.pieces(self._width)), schema, waiting, plan.has_known_values)
 
-    def _keys(self, plan: ReleasePlan, piece: pl.DataFrame) -> tuple[NDArray[np.int64], dict[str, NDArray[np.int32]]]:
-        """The key of every record, and the numbers of the values that it was found by."""
+    def _numbers(self, plan: AnyPlan, piece: pl.DataFrame) -> dict[str, NDArray[np.int32]]:
+        """The numbers of the values that a record's key is found by, and of what is hidden beside it."""
         looked_at = dict.fromkeys([*plan.names, *self._hidden])
-        numbers = {name: self._numberings[name].known(piece[name]) for name in looked_at}
-        return plan.keys_of(numbers), numbers
+        return {name: self._numberings[name].known(piece[name]) for name in looked_at}
 
-    def _released(self, plan: ReleasePlan, watcher: Watcher) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    def _released(self, plan: AnyPlan, watcher: Watcher) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
         """The released records in the order of the input, and the numbers of what is hidden beside them."""
-        ranks, done = Ranks(plan), 0
+        dealer, done = plan.dealer(), 0
         for piece in self._pieces.read(list(dict.fromkeys([*plan.names, *self._hidden, *plan.kept])), watcher):
             done += piece.height
             if done > self._records:
                 raise InternalError(Problem("input-changed", "the input has grown since its records were counted"))
-            keys, numbers = self._keys(plan, piece)
+            numbers = self._numbers(plan, piece)
             beside = pl.DataFrame({f"{_BESIDE}{name}": numbers[name] for name in self._hidden})
-            yield plan.released(piece, ranks.deals_of(keys)), beside
+            yield dealer.released(piece, numbers), beside
 
     def _noted(self, rows: Iterator[tuple[pl.DataFrame, pl.DataFrame]]) -> Iterator[pl.DataFrame]:
         """The records as they are written; what is hidden beside them is noted in the same order."""
@@ -176,7 +199,7 @@ class StreamEngine(Engine):
                 hidden = {name: values.gather(line[done:ends]) for name, (values, line) in beside.items()}
                 counter.add(piece.select(shown).with_columns(**hidden))
                 if known:
-                    rows.add(pl.DataFrame({name: as_text(piece[name]) for name in known}).hash_rows())
+                    rows.add(pl.DataFrame({name: to_be_hashed(piece[name]) for name in known}).hash_rows())
                 done = ends
             sizes, how_many = rows.sizes()
         if done != self._records:
@@ -198,7 +221,7 @@ class StreamEngine(Engine):
                 yield piece
 
 
-def _too_many(most: int) -> Problem:
+def too_many_rows(most: int | None) -> Problem:
+    """Told where the job cannot be done block by block."""
     message = f"the table has more than {most} distinct rows, which do not fit into the memory that may be used"
-    hint = "allow more with --memory, coarsen a quasi-identifier beforehand, or name fewer"
-    return Problem("too-many-distinct-rows", message, hint=hint)
+    return Problem("too-many-distinct-rows", message, hint=TOO_MANY)

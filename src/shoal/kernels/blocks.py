@@ -33,7 +33,7 @@ def _value(features: Any, numbers: Any, item: Any, axis: Any) -> Any:
 
 
 @kernel
-def _best_cut(
+def best_cut(
     features: Any,
     numbers: Any,
     step: Any,
@@ -110,7 +110,7 @@ def cut_blocks(
                 block[order[place]] = blocks
             blocks += 1
             continue
-        axis, threshold = _best_cut(features, numbers, step, number_weight, order, start, stop, random, noise)
+        axis, threshold = best_cut(features, numbers, step, number_weight, order, start, stop, random, noise)
         middle = start
         if axis >= 0:
             for place in range(start, stop):

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from shoal.algorithms.base import Algorithm
-from shoal.encode.counted import CountedRows, CountedTable
+from shoal.algorithms.base import Algorithm, Clustering
+from shoal.encode.counted import CountedRows
+from shoal.encode.stored import StoredRows
 from shoal.engines.base import Engine, Written
 from shoal.errors import InternalError, Problem
 from shoal.evaluation.risk.crowds import Crowds
 from shoal.evaluation.risk.risk import exempt_classes
 from shoal.job.job import Job
 from shoal.job.plan import Plan
-from shoal.metrics.score import Scores, score
+from shoal.metrics.score import Scores
 from shoal.models.base import Requirement
-from shoal.models.k_anonymity import asked_k
 from shoal.pipeline.certificate import Facts, make_certificate
 from shoal.pipeline.judge import accept
 from shoal.pipeline.public_certificate import certificate_texts
@@ -27,14 +29,34 @@ from shoal.pipeline.publish import places_of, private_files
 from shoal.pipeline.result import Result
 from shoal.pipeline.summarize import csv_form, sum_up_losses, told_notes
 from shoal.progress import Watch
-from shoal.recode.deals import Deals
-from shoal.recode.plan import ReleasePlan
+from shoal.recode.block_plan import AnyPlan
 from shoal.recode.release import RecodeOptions
 from shoal.released.domain import Domain, make_domains
 from shoal.tables.formats.atomic import StagedFiles
 from shoal.tables.types import has_text
 from shoal.verification.check import Verification, verify_release
 from shoal.verification.classes import find_classes, fully_suppressed
+
+
+class Grouped(Protocol):
+    """The groups of a counted table: what was meant to be written, and what it was made from."""
+
+    @property
+    def clustering(self) -> Clustering:
+        """What the search tells besides groups: a lower bound, notes."""
+
+    @property
+    def missing_cells(self) -> Mapping[str, int]:
+        """How many records lack a value, per quasi-identifier."""
+
+    def rows(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+        """The quasi-identifiers as they were meant to be written, with counts; a row may be there several times."""
+
+    def sizes(self) -> NDArray[np.int64]:
+        """(rows of the input,) how many records share each, in any order."""
+
+    def scores(self, shown: pl.DataFrame, written: CountedRows, domains: Mapping[str, Domain]) -> Scores:
+        """The metrics; `shown` are the rows as they read in what was written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +68,22 @@ class CountedInput:
     requirement: Requirement
     engine: Engine
     schema: dict[str, pl.DataType]
-    counted: CountedRows
+    counted: CountedRows | StoredRows
     plan: Plan
-    encoded: CountedTable
     population: pl.DataFrame | None = None
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns of the release."""
+        dropped = set(self.plan.dropped)
+        return [name for name in self.schema if name not in dropped]
 
     @property
     def recode_options(self) -> RecodeOptions:
         return RecodeOptions(self.job.recoding, {column.name: column.recoding for column in self.plan.quasi})
 
 
-def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, watch: Watch) -> Result:
+def publish_counted(prepared: CountedInput, grouped: Grouped, plan: AnyPlan, watch: Watch) -> Result:
     """Let the engine write, check what was written, say what it is worth, and put the files into their places."""
     hidden = [name for name in prepared.counted.names if name not in plan.kept]
     own = prepared.engine.own_place()
@@ -72,15 +99,16 @@ def publish_counted(prepared: CountedInput, deals: Deals, plan: ReleasePlan, wat
                 _known_columns(prepared),
                 watch.passing("verify"),
             )
-            shown = prepared.engine.as_written(_released_rows(prepared, plan), waiting)
-            _refuse_other_rows(prepared, deals, shown, written.counted)
+            meant, counts = grouped.rows()
+            shown = prepared.engine.as_written(meant, waiting)
+            _refuse_other_rows(prepared, shown, counts, written.counted)
             verification = _verify(prepared, hidden, written.counted)
             watch.show("verify", verification)
         with watch.stage("evaluate"):
             domains = _domains(prepared)
-            scores = _score(prepared, deals, shown, domains)
+            scores = grouped.scores(shown, written.counted, domains)
             watch.show("evaluate", scores)
-        result = _result(prepared, deals, written, verification, scores, domains, watch)
+        result = _result(prepared, grouped, written, verification, scores, domains, watch)
         for name, text in certificate_texts(prepared.job, result.certificate, files.waiting.keys()).items():
             files.waiting[name].write_text(text, encoding="utf-8")
         watch.end_if_refused()
@@ -95,15 +123,12 @@ def _known_columns(prepared: CountedInput) -> list[str]:
     return [*prepared.job.quasi, *kept] if kept else []
 
 
-def _released_rows(prepared: CountedInput, plan: ReleasePlan) -> pl.DataFrame:
-    """The quasi-identifiers of every deal, as they were meant to be written."""
-    return pl.DataFrame({name: plan.cells[name].column() for name in prepared.job.quasi})
-
-
-def _refuse_other_rows(prepared: CountedInput, deals: Deals, shown: pl.DataFrame, written: CountedRows) -> None:
+def _refuse_other_rows(
+    prepared: CountedInput, shown: pl.DataFrame, counts: NDArray[np.int64], written: CountedRows
+) -> None:
     """What was written must be what was meant, row by row: the metrics are about the rows that were meant."""
     names = list(prepared.job.quasi)
-    meant = shown.with_columns(count=pl.Series(deals.weight)).group_by(names).agg(pl.col("count").sum())
+    meant = shown.with_columns(count=pl.Series(counts)).group_by(names).agg(pl.col("count").sum())
     found = written.frame(names).with_columns(count=pl.Series(written.counts))
     found = found.group_by(names).agg(pl.col("count").sum())
     if not meant.sort(names).equals(found.sort(names), null_equal=True):
@@ -138,34 +163,9 @@ def _domains(prepared: CountedInput) -> dict[str, Domain]:
     return made
 
 
-def _score(prepared: CountedInput, deals: Deals, shown: pl.DataFrame, domains: Mapping[str, Domain]) -> Scores:
-    """The same metrics as of whole tables, from the distinct pairs of an original and a released row."""
-    encoded, label = prepared.encoded, prepared.job.class_column
-    rows = encoded.key_row[deals.key]
-    original = pl.DataFrame(
-        {
-            book.name: book.values.gather(encoded.table.codes[number][rows])
-            for number, book in enumerate(encoded.codebook.columns)
-        }
-    )
-    place = next((number for number, part in enumerate(encoded.parts) if part.name == label), None)
-    if place is not None:
-        shown = shown.with_columns(pl.Series(str(label), encoded.key_codes[place][deals.key]))
-    return score(
-        original,
-        shown,
-        prepared.job.quasi,
-        domains,
-        k=asked_k(prepared.requirement.models),
-        class_column=label if place is not None and label not in prepared.plan.dropped else None,
-        weights=prepared.plan.weights,
-        counts=deals.weight,
-    )
-
-
 def _result(
     prepared: CountedInput,
-    deals: Deals,
+    grouped: Grouped,
     written: Written,
     verification: Verification,
     scores: Scores,
@@ -174,18 +174,18 @@ def _result(
 ) -> Result:
     job, plan, own = prepared.job, prepared.plan, prepared.engine.own_place()
     place = job.output if isinstance(job.output, Path) else None
-    losses = sum_up_losses(scores, deals.clustering.lower_bound, plan)
+    losses = sum_up_losses(scores, grouped.clustering.lower_bound, plan)
     records = prepared.counted.records
     facts = Facts(
         hashes={"input": prepared.engine.sha256, "release": written.sha256},
         records={"input": records, "released": records, "suppressed": verification.suppressed_records},
         verification=verification.as_dict(),
-        missing_cells=dict(prepared.encoded.codebook.missing_cells),
+        missing_cells=dict(grouped.missing_cells),
         loss=losses.summary,
         alone_with_kept=written.alone,
         row_order=job.order,
         class_based=prepared.algorithm.class_based,
-        notes=told_notes(deals.clustering, job.order, own.notes if own is not None else (), plan),
+        notes=told_notes(grouped.clustering, job.order, own.notes if own is not None else (), plan),
         csv=csv_form(prepared.engine.like, place if not written.files else None),
         database=dict(own.database) if own is not None else {},
         files=dict(written.files),
@@ -197,14 +197,14 @@ def _result(
         certificate=certificate,
         metrics=losses.metrics,
         per_attribute=losses.per_attribute,
-        risk=_risk(prepared, written.counted),
+        risk=_risk(prepared, grouped, written.counted),
         seconds=watch.seconds,
         verification=verification,
-        details=deals.clustering.details,
+        details=grouped.clustering.details,
     )
 
 
-def _risk(prepared: CountedInput, written: CountedRows) -> dict[str, dict[str, float]]:
+def _risk(prepared: CountedInput, grouped: Grouped, written: CountedRows) -> dict[str, dict[str, float]]:
     """As of whole tables; every class is that of a written row, or of one that was counted."""
     job, counted = prepared.job, prepared.counted
 
@@ -219,5 +219,9 @@ def _risk(prepared: CountedInput, written: CountedRows) -> dict[str, dict[str, f
         persons = rows.values[job.person].gather(rows.of(job.person))
         return Crowds.of_persons(classes, persons, job.missing, exempt)
 
-    before = crowds(counted, 0.0) if job.person is not None else Crowds.of_records(prepared.encoded.table.weights)
+    if job.person is None:
+        before = Crowds.of_records(grouped.sizes())
+    else:
+        assert isinstance(counted, CountedRows)  # with persons, rows are never stored
+        before = crowds(counted, 0.0)
     return {"before": before.in_short(), "after": crowds(written, job.suppression_limit).in_short()}

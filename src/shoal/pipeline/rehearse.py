@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from shoal.encode.stored import StoredRows
 from shoal.errors import InputError, Problem, RequirementError
 from shoal.job.draft import Draft
 from shoal.pipeline.counted import prepare_counted
@@ -37,10 +38,12 @@ def rehearse_elsewhere(draft: Draft, watch: Watch, frame: Any = None) -> Rehears
     if draft.problems:
         raise InputError(dict.fromkeys(draft.problems))
     with open_engine(draft.job, frame) as engine:
-        prepared = prepare_counted(draft, engine, watch)
-    table = prepared.encoded.table
+        prepared, _, encoded = prepare_counted(draft, engine, watch)
+        counted = prepared.counted  # rows that are stored may stand in several files
+        rows = counted.files.rows if isinstance(counted, StoredRows) else counted.counts.shape[0]
     made = (prepared.job, prepared.algorithm, prepared.requirement, draft.job.engine)
-    return Rehearsal(*made, table.records, int(table.rows), table.width, len(prepared.schema))
+    distinct = rows if encoded is None else int(encoded.table.rows)
+    return Rehearsal(*made, counted.records, distinct, len(prepared.job.quasi), len(prepared.schema))
 
 
 def refuse_caps(prepared: Prepared) -> None:

@@ -9,7 +9,7 @@ Memory: about 30 bytes per key, 8 bytes per deal and quasi-identifier, and the d
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,9 +53,27 @@ class ReleasePlan:
         return keys
 
     @property
-    def shared(self) -> NDArray[np.bool_]:
-        """(keys,) whether the records of a key go to several groups."""
-        return np.diff(self.first_deal) > 1
+    def types(self) -> dict[str, pl.DataType]:
+        """Of the released quasi-identifiers."""
+        return {name: cells.values.dtype for name, cells in self.cells.items()}
+
+    def dealer(self) -> Dealer:
+        return Dealer(self)
+
+    def parts(self, numbers: Mapping[str, IntegerArray]) -> Iterator[tuple[int, ReleasePlan, NDArray[np.int64]]]:
+        """The blocks that some records belong to, with their plans and which of the records: here there is one."""
+        yield 0, self, np.arange(next(iter(numbers.values())).shape[0])
+
+    def of_block(self, number: int) -> ReleasePlan:
+        return self
+
+    def shared(self) -> NDArray[np.int64]:
+        """The keys whose records go to several groups; they are few."""
+        return np.flatnonzero(np.diff(self.first_deal) > 1)
+
+    def are_shared(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(records,) whether the key of each record goes to several groups."""
+        return np.asarray(self.first_deal[keys + 1] - self.first_deal[keys] > 1)
 
     def deals_of(self, keys: NDArray[np.int64], ranks: NDArray[np.int64]) -> NDArray[np.int64]:
         """(records,) the deal of each record; `ranks` counts the records of each key in the order of the input."""
@@ -78,7 +96,8 @@ class ReleasePlan:
 
     def schema(self, input_schema: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
         """Names and types of the release."""
-        return {name: self.cells[name].values.dtype if name in self.cells else input_schema[name] for name in self.kept}
+        types = self.types
+        return {name: types[name] if name in types else input_schema[name] for name in self.kept}
 
     def has_known_values(self, name: str) -> bool:
         """Whether a column of the release has values of the input only."""
@@ -121,22 +140,30 @@ def make_release_plan(
     )
 
 
-class Ranks:
-    """Counts the records of shared keys as they come, in the order of the input."""
+class Dealer:
+    """Gives records their released values, as they come; counts those of shared keys, which are few."""
 
     def __init__(self, plan: ReleasePlan) -> None:
         self._plan = plan
-        self._shared = plan.shared
+        self._shared = plan.shared()
         self._seen = np.zeros(self._shared.shape[0], dtype=np.int64)
+
+    def released(self, records: pl.DataFrame, numbers: Mapping[str, IntegerArray]) -> pl.DataFrame:
+        """The next records with released values; they come in the order of the input."""
+        return self._plan.released(records, self.deals_of(self._plan.keys_of(numbers)))
+
+    def like(self, records: pl.DataFrame, numbers: Mapping[str, IntegerArray]) -> pl.DataFrame:
+        """Some records with released values, for who wants to know what a release looks like."""
+        return self._plan.released(records, self._plan.first_deal[self._plan.keys_of(numbers)])
 
     def deals_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """(records,) the deals of the next records."""
         deals = self._plan.first_deal[keys]
-        few = np.flatnonzero(self._shared[keys])
+        few = np.flatnonzero(self._plan.are_shared(keys))
         if few.size:
-            own = keys[few]
-            deals[few] = self._plan.deals_of(own, self._seen[own] + rank_in_order(own))
-            np.add.at(self._seen, own, 1)
+            own, place = keys[few], np.searchsorted(self._shared, keys[few])
+            deals[few] = self._plan.deals_of(own, self._seen[place] + rank_in_order(own))
+            np.add.at(self._seen, place, 1)
         return deals
 
 

@@ -14,8 +14,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.tables.distinct import as_text
+
 _PARTS = 64
 _MOST_HELD = 2_000_000
+
+
+def to_be_hashed(column: pl.Series) -> pl.Series:
+    """A column whose hashes tell its values apart as their texts do: numbers and times need not be written as text."""
+    if column.dtype.is_float():
+        return column.fill_nan(None) + 0.0  # one zero
+    return column.to_physical() if column.dtype.is_integer() or column.dtype.is_temporal() else as_text(column)
 
 
 class HashedCounts:

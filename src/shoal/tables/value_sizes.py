@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.tables.distinct import as_text
-from shoal.tables.hashed_counts import HashedCounts
+from shoal.tables.hashed_counts import HashedCounts, to_be_hashed
 from shoal.tables.scales import is_missing
 
 Counts = NDArray[np.int64]
@@ -54,7 +54,7 @@ class SizeCounter:
         if absent.any():
             counted = as_text(column.filter(absent)).value_counts(name="count")
             self._absent.update(dict(counted.rows()))
-        self._present.add(as_text(column.filter(~absent)).hash())
+        self._present.add(to_be_hashed(column.filter(~absent)).hash())
 
     def result(self) -> ValueSizes:
         sizes, values = self._present.sizes()

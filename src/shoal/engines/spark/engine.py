@@ -12,7 +12,8 @@ release as they are sorted: files in the order of the input would tell what its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +21,8 @@ import numpy as np
 import polars as pl
 
 from shoal.encode.counted import CountedRows
-from shoal.engines.base import Abilities, Counted, Engine, Facts, Watcher, Written, unwatched
+from shoal.encode.stored import RowFiles, StoredRows
+from shoal.engines.base import TOO_MANY, Abilities, Counted, Engine, Facts, Reading, Watcher, Written, unwatched
 from shoal.engines.spark.abilities import SPARK
 from shoal.engines.spark.hashing import rows_hash
 from shoal.engines.spark.session import in_our_words, quiet
@@ -30,8 +32,10 @@ from shoal.engines.spark.worker import (
     CONTENT,
     FILE,
     KEY,
+    KEYS_OF_A_BLOCK,
     PLACE,
     ROW,
+    Blocks,
     Dealt,
     Released,
     SampleOf,
@@ -41,6 +45,7 @@ from shoal.engines.spark.worker import (
 )
 from shoal.errors import InputError, InternalError, Problem
 from shoal.progress import Passed
+from shoal.recode.block_plan import AnyPlan
 from shoal.recode.plan import ReleasePlan, rank_in_order
 from shoal.tables.formats.files import ReadTable
 from shoal.tables.formats.folders import FolderPlace
@@ -50,6 +55,7 @@ from shoal.tables.value_sizes import KeptFacts, ValueSizes
 
 SAMPLE_ROWS = 200_000  # as many as the engine `stream` looks at
 _COUNT = "count"
+_PIECE = 500_000  # distinct rows that the driver looks at in one piece
 
 
 class SparkEngine(Engine):
@@ -90,7 +96,7 @@ class SparkEngine(Engine):
         return None
 
     def distinct(
-        self, names: Sequence[str], kept: Sequence[str], missing: Sequence[str], watcher: Watcher = unwatched
+        self, names: Sequence[str], kept: Sequence[str], reading: Reading, watcher: Watcher = unwatched
     ) -> Counted:
         with quiet(), in_our_words():
             self._files = self._table.store(self._session, self._scratch / "input", watcher)
@@ -98,9 +104,13 @@ class SparkEngine(Engine):
             if sum(self._rows) == 0:
                 raise InputError(Problem("no-records", "the table has no records"))
             self._read = read_stored(self._session, self._files, self._schema, isinstance(self._table, FileTable))
-            counted = self._counted(self._read, {name: self._column(name) for name in names}, self._schema)
+            columns = {name: self._column(name) for name in names}
+            stored = reading.blocks and self._too_many(columns)
+            counted = (
+                self._stored(columns) if stored else self._counted(self._read, columns, self._schema, self._most_rows)
+            )
             readable = [name for name in kept if has_text(self._schema[name])]
-            sizes = self._sizes(readable, tuple(missing))
+            sizes = self._sizes(readable, tuple(reading.missing))
             sample = self._sample()
             self._sha256 = rows_hash(self._read.drop(FILE, ROW), self._schema)
         if counted.records != sum(self._rows):
@@ -110,21 +120,54 @@ class SparkEngine(Engine):
     def _column(self, name: str) -> str:
         return column(list(self._schema).index(name))
 
-    def _counted(self, rows: Any, columns: dict[str, str], schema: dict[str, pl.DataType]) -> CountedRows:
+    def _counted(
+        self, rows: Any, columns: dict[str, str], schema: dict[str, pl.DataType], most: int | None = None
+    ) -> CountedRows:
         """The distinct combinations of some columns, sorted, so that how Spark cuts a table means nothing."""
         counts = rows.groupBy(*columns.values()).count()
-        if self._most_rows is not None:
-            counts = counts.limit(self._most_rows + 1)
+        if most is not None:
+            counts = counts.limit(most + 1)
         found = _as_frame(counts).rename({known: name for name, known in columns.items()} | {"count": "\0"})
-        if self._most_rows is not None and found.height > self._most_rows:
-            message = f"the table has more than {self._most_rows} distinct rows: the driver's memory does not hold them"
-            hint = "allow more with --memory, coarsen a quasi-identifier beforehand, or name fewer"
-            raise InputError(Problem("too-many-distinct-rows", message, hint=hint))
+        if most is not None and found.height > most:
+            message = f"the table has more than {most} distinct rows: the driver's memory does not hold them"
+            raise InputError(Problem("too-many-distinct-rows", message, hint=TOO_MANY))
         found = found.cast({name: schema[name] for name in columns}).sort(list(columns), nulls_last=True)
         numberings = {name: Numbering() for name in columns}
         numbers = np.stack([one.number(found[name]) for name, one in numberings.items()])
         values = {name: one.values(schema[name], name) for name, one in numberings.items()}
         return CountedRows(values, numbers, found["\0"].to_numpy().astype(np.int64))
+
+    def _too_many(self, columns: dict[str, str]) -> bool:
+        """Whether the driver cannot hold the distinct rows."""
+        if self._most_rows is None or sum(self._rows) <= self._most_rows:
+            return False
+        rows = self._read.select(*columns.values()).distinct().limit(self._most_rows + 1)
+        return int(rows.count()) > self._most_rows
+
+    def _stored(self, columns: dict[str, str]) -> StoredRows:
+        """The distinct combinations in files: Spark writes them, the driver looks at one file after the other."""
+        place, numberings = self._scratch / "counted", {name: Numbering() for name in columns}
+        self._read.groupBy(*columns.values()).count().write.parquet(written_to(place))
+        files = RowFiles(self._scratch / "rows")
+        for path in sorted(place.glob("part-*.parquet")):
+            found = pl.read_parquet(path, glob=False, hive_partitioning=False)
+            for start in range(0, found.height, _PIECE):
+                piece = found[start : start + _PIECE]
+                typed = [piece[known].cast(self._schema[name]) for name, known in columns.items()]
+                numbers = [one.number(column) for one, column in zip(numberings.values(), typed, strict=True)]
+                files.add(np.stack(numbers), piece[_COUNT].to_numpy().astype(np.int64))
+            path.unlink()
+        values = {name: one.values(self._schema[name], name) for name, one in numberings.items()}
+        return StoredRows(values, files, self._scratch, sum(self._rows), self._most_rows or 0)
+
+    def each_block(self, work: Callable[[int], Any], blocks: int, watcher: Watcher = unwatched) -> list[Any]:
+        """Executors do it, as many blocks at once as there are of them."""
+        path = self._scratch / "work"
+        path.write_bytes(pickle.dumps(work, protocol=5))
+        with quiet(), in_our_words():
+            numbers = self._session.range(0, blocks, 1, blocks)
+            found = _as_frame(numbers.mapInArrow(Blocks(str(path)), "id bigint, found binary")).sort("id")
+        return [pickle.loads(one) for one in found["found"].to_list()]
 
     def _sizes(self, names: Sequence[str], missing: tuple[str, ...]) -> dict[str, ValueSizes]:
         """How often the values of kept columns occur, from hashes of 64 bits."""
@@ -153,7 +196,7 @@ class SparkEngine(Engine):
         return self._place
 
     def release(
-        self, plan: ReleasePlan, waiting: Path, hidden: Sequence[str], order: str, watcher: Watcher = unwatched
+        self, plan: AnyPlan, waiting: Path, hidden: Sequence[str], order: str, watcher: Watcher = unwatched
     ) -> None:
         with quiet(), in_our_words():
             path = self._send(plan)
@@ -176,18 +219,22 @@ class SparkEngine(Engine):
                 written_to(waiting)
             )
 
-    def _send(self, plan: ReleasePlan) -> str:
+    def _send(self, plan: AnyPlan) -> str:
         """The plan as a file, with the deals of the records whose key goes to several groups."""
-        others = {name: self._column(name) for name in plan.kept if name not in plan.cells}
+        others = {name: self._column(name) for name in plan.kept if name not in plan.types}
         keys = {name: self._column(name) for name in dict.fromkeys(plan.names)}
         none = np.zeros(0, dtype=np.int64)
         dealt = Dealt(plan, keys, others, self._numbers(), none, none)
         path = self._scratch / "plan"
         dealt.save(path)
-        if plan.shared.any():
-            found = self._shared_out(str(path), list(keys.values()))
-            ranks = rank_in_order(found[KEY].to_numpy())
-            deals = plan.deals_of(found[KEY].to_numpy(), ranks)
+        found = self._shared_out(str(path), list(keys.values())) if _shares(plan) else pl.DataFrame()
+        if found.height:
+            key = found[KEY].to_numpy()
+            ranks, block, own = rank_in_order(key), key // KEYS_OF_A_BLOCK, key % KEYS_OF_A_BLOCK
+            deals = np.empty_like(key)
+            for number in np.unique(block).tolist():
+                some = block == number
+                deals[some] = plan.of_block(number).deals_of(own[some], ranks[some])
             order = np.argsort(found[PLACE].to_numpy())
             path = self._scratch / "plan-with-places"
             Dealt(plan, keys, others, self._numbers(), found[PLACE].to_numpy()[order], deals[order]).save(path)
@@ -240,6 +287,11 @@ class SparkEngine(Engine):
             return None
         with quiet(), in_our_words():
             return self._table.frame.sparkSession.read.parquet(read_from(self._place.target.resolve()))
+
+
+def _shares(plan: AnyPlan) -> bool:
+    """Whether there may be keys whose records go to several groups."""
+    return not isinstance(plan, ReleasePlan) or plan.shared().size > 0
 
 
 def _as_frame(rows: Any) -> pl.DataFrame:

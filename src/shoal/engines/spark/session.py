@@ -49,7 +49,7 @@ def open_session(master: str | None, config: Mapping[str, str], frame: Any = Non
     without one the environment decides (SPARK_REMOTE, SPARK_HOME and its defaults), else all processors of this
     machine.
     """
-    _need_spark()
+    _need_spark(frame is None and _is_remote(master))
     with quiet(), in_our_words():
         running = frame.sparkSession if frame is not None else _running(master)
         if running is None:
@@ -65,11 +65,15 @@ def open_session(master: str | None, config: Mapping[str, str], frame: Any = Non
                 session.stop()
 
 
-def _need_spark() -> None:
+def _need_spark(remote: bool) -> None:
     missing = [name for name in ("pyspark", "pandas", "pyarrow") if find_spec(name) is None]
+    hint = 'pip install "shoal[spark]", and Java 17'
+    if remote:
+        missing += [name for name in ("grpc", "grpc_status", "zstandard") if find_spec(name) is None]
+        hint = 'pip install "shoal[spark]" "pyspark[connect]"'
     if missing:
         message = f"the engine 'spark' needs {' and '.join(missing)}"
-        raise InputError(Problem("missing-extra", message, hint='pip install "shoal[spark]", and Java 17'))
+        raise InputError(Problem("missing-extra", message, hint=hint))
 
 
 def _running(master: str | None) -> Any:
@@ -97,12 +101,45 @@ def _is_remote(master: str | None) -> bool:
 
 
 def _remote(master: str | None, config: Mapping[str, str]) -> Any:
+    """A client of a server of Spark Connect; SPARK_REMOTE may name a master instead, and the server is begun here."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.remote(master or os.environ["SPARK_REMOTE"])
-    for name, value in config.items():
+    address = master or os.environ["SPARK_REMOTE"]
+    ours = {} if address.startswith("sc://") else _settings(address)
+    builder = SparkSession.builder.remote(address)
+    for name, value in {**ours, **config}.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    if not ours:
+        return builder.getOrCreate()
+    with _our_interrupt(), _our_python(config.get("spark.pyspark.python")), _silent_java({**ours, **config}):
+        return builder.getOrCreate()
+
+
+def _settings(master: str | None) -> dict[str, str]:
+    """What a session of our own begins with."""
+    settings = dict(_OWN)
+    if (master or "local").startswith("local"):
+        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    return settings
+
+
+@contextmanager
+def _silent_java(config: Mapping[str, str]) -> Iterator[None]:
+    """Java for a server of Spark Connect that is begun in this program: its log is not shown, its page not served."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    named = os.environ.pop("SPARK_REMOTE", None)  # Java would take itself for a client
+    try:
+        if SparkContext._gateway is None:
+            conf = SparkConf().setAll(list(config.items()))
+            launch: Callable[..., Any] = launch_gateway
+            gateway = launch(conf, {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL})
+            SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
+    finally:
+        if named is not None:
+            os.environ["SPARK_REMOTE"] = named
+    yield
 
 
 def _classic(master: str | None, config: Mapping[str, str]) -> Any:
@@ -110,10 +147,7 @@ def _classic(master: str | None, config: Mapping[str, str]) -> Any:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    settings = {**_OWN, **({"spark.master": master} if master is not None else {}), **config}
-    if (master or "local").startswith("local"):
-        settings.setdefault("spark.driver.bindAddress", "127.0.0.1")
-        settings.setdefault("spark.driver.host", "127.0.0.1")
+    settings = {**_settings(master), **({"spark.master": master} if master is not None else {}), **config}
     conf = SparkConf().setAll(list(settings.items()))
     if conf.get("spark.master") is None:
         conf.setMaster("local[*]")

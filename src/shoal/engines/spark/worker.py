@@ -19,13 +19,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InternalError, Problem
+from shoal.recode.block_plan import AnyPlan, in_order
 from shoal.recode.plan import ReleasePlan
-from shoal.tables.distinct import as_text
+from shoal.tables.hashed_counts import to_be_hashed
 from shoal.tables.numbering import Numbering
 from shoal.tables.scales import is_missing
 
 FILE, ROW, CONTENT = "file", "row", "content"
 PLACE, KEY = "place", "key"
+KEYS_OF_A_BLOCK = 1 << 40  # the block of a key and its place there, as one number
 _ROWS_OF_A_FILE = 1 << 40  # a place is the number of the file and the row in it, as one number
 Batches = Iterator[Any]
 Places = NDArray[np.int64]
@@ -97,7 +99,9 @@ class ValuesOf:
             frame = as_frame(batch)
             for number, name in enumerate(frame.columns):
                 absent = is_missing(frame[name], self.missing)
-                values = pl.DataFrame({"absent": absent, "hash": as_text(frame[name]).hash().reinterpret(signed=True)})
+                values = pl.DataFrame(
+                    {"absent": absent, "hash": to_be_hashed(frame[name]).hash().reinterpret(signed=True)}
+                )
                 counted = values.group_by("absent", "hash").len("records").cast({"records": pl.Int64})
                 yield from as_batches(counted.select(pl.lit(number, pl.Int32).alias("number"), pl.all()))
 
@@ -106,7 +110,7 @@ class ValuesOf:
 class Dealt:
     """A plan, and the deals of those records whose key goes to several groups: what executors are sent."""
 
-    plan: ReleasePlan
+    plan: AnyPlan
     key_columns: Mapping[str, str]  # columns of the key -> what they are called here
     kept_columns: Mapping[str, str]  # columns of the release that are no quasi-identifiers
     files: Mapping[str, int]
@@ -124,11 +128,12 @@ class _Ready:
 
     dealt: Dealt
     numberings: Mapping[str, Numbering]
-    shared: NDArray[np.bool_]
 
-    def keys(self, frame: pl.DataFrame) -> NDArray[np.int64]:
+    def parts(self, frame: pl.DataFrame) -> Iterator[tuple[int, ReleasePlan, NDArray[np.int64], NDArray[np.int64]]]:
+        """Per block: its plan, which of the records it has, and their keys."""
         numbers = {name: one.known(frame[self.dealt.key_columns[name]]) for name, one in self.numberings.items()}
-        return self.dealt.plan.keys_of(numbers)
+        for block, plan, some in self.dealt.plan.parts(numbers):
+            yield block, plan, some, plan.keys_of({name: line[some] for name, line in numbers.items()})
 
 
 @lru_cache(maxsize=2)
@@ -136,8 +141,7 @@ def _ready(path: str) -> _Ready:
     with Path(path).open("rb") as file:
         dealt = pickle.load(file)
     assert isinstance(dealt, Dealt)
-    numberings = {name: Numbering(values) for name, values in dealt.plan.values.items()}
-    return _Ready(dealt, numberings, dealt.plan.shared)
+    return _Ready(dealt, {name: Numbering(values) for name, values in dealt.plan.values.items()})
 
 
 @dataclass(frozen=True)
@@ -150,13 +154,14 @@ class SharedOut:
         ready = _ready(self.path)
         for batch in batches:
             frame = as_frame(batch)
-            keys = ready.keys(frame)
-            few = np.flatnonzero(ready.shared[keys])
-            if few.size:
-                frame = frame[few]
-                content = frame[CONTENT] if CONTENT in frame.columns else pl.zeros(frame.height, pl.Int64, eager=True)
-                place = places(frame, ready.dealt.files)
-                yield from as_batches(pl.DataFrame({PLACE: place, KEY: keys[few], CONTENT: content}))
+            for block, plan, some, keys in ready.parts(frame):
+                few = np.flatnonzero(plan.are_shared(keys))
+                if few.size:
+                    own = frame[some[few]]
+                    content = own[CONTENT] if CONTENT in own.columns else pl.zeros(own.height, pl.Int64, eager=True)
+                    place = places(own, ready.dealt.files)
+                    key = block * KEYS_OF_A_BLOCK + keys[few]
+                    yield from as_batches(pl.DataFrame({PLACE: place, KEY: key, CONTENT: content}))
 
 
 @dataclass(frozen=True)
@@ -168,19 +173,36 @@ class Released:
 
     def __call__(self, batches: Batches) -> Batches:
         ready = _ready(self.path)
-        dealt = ready.dealt
+        names = {name: pl.col(known).alias(name) for name, known in ready.dealt.kept_columns.items()}
         for batch in batches:
             frame = as_frame(batch)
-            keys = ready.keys(frame)
-            deals = dealt.plan.first_deal[keys]
-            few = np.flatnonzero(ready.shared[keys])
-            if few.size:
-                deals[few] = _deals_at(dealt, places(frame[few], dealt.files))
-            names = {name: pl.col(known).alias(name) for name, known in dealt.kept_columns.items()}
-            shown = dealt.plan.released(frame.select(names.values()), deals)
+            found, order = [], []
+            for _, plan, some, keys in ready.parts(frame):
+                deals = plan.first_deal[keys]
+                few = np.flatnonzero(plan.are_shared(keys))
+                if few.size:
+                    deals[few] = _deals_at(ready.dealt, places(frame[some[few]], ready.dealt.files))
+                found.append(plan.released(frame[some].select(names.values()), deals))
+                order.append(some)
+            if not found:
+                continue
+            shown = in_order(found, order)
             numbered = {column(number): shown[name] for number, name in enumerate(shown.columns)}
             beside = {f"h{number}": frame[known] for number, known in enumerate(self.hidden)}
             yield from as_batches(pl.DataFrame({**numbered, **beside}))
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What is to be done with blocks, by their numbers; what comes of it goes back as bytes."""
+
+    path: str  # a pickle of a function
+
+    def __call__(self, batches: Batches) -> Batches:
+        work = pickle.loads(Path(self.path).read_bytes())
+        for batch in batches:
+            for number in as_frame(batch)["id"].to_list():
+                yield from as_batches(pl.DataFrame({"id": [number], "found": [pickle.dumps(work(number))]}))
 
 
 def _deals_at(dealt: Dealt, wanted: Places) -> NDArray[np.int64]:
