@@ -52,7 +52,7 @@ scaling: $(VENV)/.dev
 .PHONY: bench-scale
 bench-scale: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.scale --sizes 1000000,10000000 --local --spark
-	$(BIN)/python -m benchmarks.scale --sizes 100000000
+	$(BIN)/python -m benchmarks.scale --sizes 100000000 --carried 10
 	$(BIN)/python -m benchmarks.sql
 
 experiments: $(VENV)/.dev

@@ -215,12 +215,14 @@ import polars as pl
 from pyspark.sql import SparkSession
 import shoal
 
-job = shoal.Job.load(sys.argv[1])
-shoal.run(job)
 from shoal.engines.spark.session import open_session
+
+job = shoal.Job.load(sys.argv[1])
 with open_session(None, dict(job.spark.config)) as session:
     print(type(session).__module__)
+    shoal.run(job)
     given = session.read.parquet("file://" + str(job.input))
+    print(type(given).__module__)
     roles = dict(quasi=["age", "town", "job"], sensitive=["illness"], identifiers=["name"], drop_rest=True)
     found = shoal.anonymize(given, **roles, k=5, effort="low", output=sys.argv[2])
     print(found.release.count())
@@ -240,7 +242,7 @@ def test_spark_connect_gives_the_same_cells(tmp_path: Path) -> None:
     command = [sys.executable, "-c", CONNECT, str(tmp_path / "job.yaml"), str(tmp_path / "frame")]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=900, env=environment)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split() == ["pyspark.sql.connect.session", str(frame.height)]
+    assert ended.stdout.split() == ["pyspark.sql.connect.session", "pyspark.sql.connect.dataframe", str(frame.height)]
     assert ended.stderr == ""
     assert released(tmp_path / "spark").equals(local(tmp_path, "parquet"), null_equal=True)
 
