@@ -92,29 +92,40 @@ def publish_counted(prepared: CountedInput, grouped: Grouped, plan: AnyPlan, wat
         waiting = own.waiting if own is not None else files.waiting["release"]
         with watch.stage("write"):
             prepared.engine.release(plan, waiting, hidden, prepared.job.order, watch.passing("write"))
-        with watch.stage("verify"):
-            written = prepared.engine.released_counts(
-                waiting,
-                prepared.counted.names,
-                _known_columns(prepared),
-                watch.passing("verify"),
-            )
-            meant, counts = grouped.rows()
-            shown = prepared.engine.as_written(meant, waiting)
-            _refuse_other_rows(prepared, shown, counts, written.counted)
-            verification = _verify(prepared, hidden, written.counted)
-            watch.show("verify", verification)
-        with watch.stage("evaluate"):
-            domains = _domains(prepared)
-            scores = grouped.scores(shown, written.counted, domains)
-            watch.show("evaluate", scores)
-        result = _result(prepared, grouped, written, verification, scores, domains, watch)
+        judged = _judged(prepared, grouped, waiting, hidden, watch)
+        result = _result(prepared, grouped, judged, watch)
         for name, text in certificate_texts(prepared.job, result.certificate, files.waiting.keys()).items():
             files.waiting[name].write_text(text, encoding="utf-8")
         watch.end_if_refused()
         files.commit(own.publish if own is not None else None)
     given_back = prepared.engine.published()
     return result if given_back is None else replace(result, release=given_back)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """What was written, with what was found about it."""
+
+    written: Written
+    verification: Verification
+    scores: Scores
+    domains: Mapping[str, Domain]
+
+
+def _judged(prepared: CountedInput, grouped: Grouped, waiting: Path, hidden: list[str], watch: Watch) -> _Judged:
+    with watch.stage("verify"):
+        known = _known_columns(prepared)
+        written = prepared.engine.released_counts(waiting, prepared.counted.names, known, watch.passing("verify"))
+        meant, counts = grouped.rows()
+        shown = prepared.engine.as_written(meant, waiting)
+        _refuse_other_rows(prepared, shown, counts, written.counted)
+        verification = _verify(prepared, hidden, written.counted)
+        watch.show("verify", verification)
+    with watch.stage("evaluate"):
+        domains = _domains(prepared)
+        scores = grouped.scores(shown, written.counted, domains)
+        watch.show("evaluate", scores)
+    return _Judged(written, verification, scores, domains)
 
 
 def _known_columns(prepared: CountedInput) -> list[str]:
@@ -166,15 +177,13 @@ def _domains(prepared: CountedInput) -> dict[str, Domain]:
 def _result(
     prepared: CountedInput,
     grouped: Grouped,
-    written: Written,
-    verification: Verification,
-    scores: Scores,
-    domains: Mapping[str, Domain],
+    judged: _Judged,
     watch: Watch,
 ) -> Result:
+    written, verification = judged.written, judged.verification
     job, plan, own = prepared.job, prepared.plan, prepared.engine.own_place()
     place = job.output if isinstance(job.output, Path) else None
-    losses = sum_up_losses(scores, grouped.clustering.lower_bound, plan)
+    losses = sum_up_losses(judged.scores, grouped.clustering.lower_bound, plan)
     records = prepared.counted.records
     facts = Facts(
         hashes={"input": prepared.engine.sha256, "release": written.sha256},
@@ -190,7 +199,7 @@ def _result(
         database=dict(own.database) if own is not None else {},
         files=dict(written.files),
     )
-    certificate = make_certificate(job, plan, prepared.requirement, domains, facts)
+    certificate = make_certificate(job, plan, prepared.requirement, judged.domains, facts)
     return Result(
         release=job.output,
         groups=np.zeros(0, dtype=np.int32),
