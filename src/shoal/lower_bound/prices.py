@@ -36,7 +36,7 @@ _SHORT = 6  # rounds
 _TOLD = 0.5  # of the ascent: from here on prices are good enough for a search; later fewer boxes are on the list
 _PIECES = 16
 WORK = 30_000_000  # rows times choices of rungs, at the most
-_A_SWEEP = 150  # how often a sweep that counts values may look at an entry, about
+_A_SWEEP = 50  # how often a sweep that counts values may look at an entry, about; more where k is large
 _ANCHORED = 1_500_000  # steps of a branch and bound, times the effort
 _ROOM = 400_000  # boxes that one sweep can add to the list
 
@@ -136,7 +136,7 @@ def record_prices(
     found = _ascend(windows, table, context, start, ceilings, make_ascent(effort, k), tell, only_tell)
     counting = make_counting(effort)
     affordable = (
-        _A_SWEEP * (1 + k / 25) * classes.family.entries.shape[0] <= counting.steps and np.isfinite(found).all()
+        _A_SWEEP * (1 + k / 10) * classes.family.entries.shape[0] <= counting.steps and np.isfinite(found).all()
     )
     counted = make_counted(table, ladders, classes) if affordable and not only_tell else None
     if counted is not None:
