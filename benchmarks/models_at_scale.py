@@ -61,7 +61,7 @@ def people(adult: pl.DataFrame, records: int, seed: int = 0) -> pl.DataFrame:
             whole = pl.Series(np.clip(whole.to_numpy() + step, 1, 90))
         columns.append(whole.rename(name))
     rich = (adult[SENSITIVE].gather(rows) == ">50K").to_numpy() & (random.random(persons) < RICH)
-    columns.append(pl.Series(SENSITIVE, np.where(rich, "high", "low")).gather(person).rename(SENSITIVE))
+    columns.append(pl.Series(SENSITIVE, np.where(rich, ">50K", "<=50K")).gather(person).rename(SENSITIVE))
     return pl.DataFrame(columns).sample(fraction=1.0, shuffle=True, seed=seed)
 
 

@@ -53,6 +53,8 @@ class SearchProblem:
     size_price: float = 0.0  # what a record costs for each record of its group
     safety: Safety | None = None  # the rules of models besides k-anonymity; every item is then one record
     item_record: LongArray | None = None  # (items,) the record of each item, where there are such rules
+    counted: IntegerArray | None = None  # (columns, records) codes of columns whose different values count (persons)
+    wanted: FloatArray | None = None  # (columns,) how many of them a group needs
     item_price: FloatArray | None = None  # (items,) what each record of an item has to lose, by a lower bound
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from shoal.kernels.safety import Safety
 from shoal.models.base import Requirement
 from shoal.models.forms import value_digest
 from shoal.models.rules import HistogramRule, RuleKind
+
+_FEW_VALUES = 64  # columns with no more values are counted by a histogram
 
 _KERNEL_KINDS = {
     RuleKind.SIZE: kernels.SIZE,
@@ -34,11 +37,36 @@ _KERNEL_KINDS = {
 }
 
 
-def bind_safety(requirement: Requirement, table: EncodedTable, *, widest: int | None = None) -> Safety:
+class DistinctValues(NamedTuple):
+    """Columns of which only the different values in a group count, such as persons, apart from the other rules."""
+
+    codes: NDArray[np.int32]  # (columns, records)
+    wanted: NDArray[np.float64]  # (columns,) how many different ones a group needs
+
+
+def bind_search_rules(requirement: Requirement, table: EncodedTable, widest: int) -> tuple[Safety, DistinctValues]:
+    """The rules for a search that knows the members of its groups: it counts persons without a histogram of them."""
+    rules = [rule for model in requirement.models for rule in model.rules() or ()]
+    wanted: dict[str, float] = {}
+    for rule in rules:
+        if rule.kind is RuleKind.DISTINCT and rule.column is not None:
+            column = _column(table, rule.column)
+            if column.size > _FEW_VALUES and _counted_only(column, rules):
+                wanted[rule.column] = max(rule.numbers[0], wanted.get(rule.column, 0.0))
+    codes = [_column(table, name).codes for name in wanted]
+    stacked = np.stack(codes) if codes else np.zeros((0, table.records))
+    apart = DistinctValues(np.ascontiguousarray(stacked, dtype=np.int32), np.array(list(wanted.values())))
+    return bind_safety(requirement, table, widest=widest, apart=frozenset(wanted)), apart
+
+
+def bind_safety(
+    requirement: Requirement, table: EncodedTable, *, widest: int | None = None, apart: frozenset[str] = frozenset()
+) -> Safety:
     """All models of a requirement as rules on histograms.
 
     Columns with more than `widest` different values are left out (a row per group would not fit in memory), as are
     models that are no rules on histograms; `complete` is then False, and `shoal.safe_groups.repair` has to follow.
+    Rules on columns that are counted `apart` are not among them.
     """
     rules: list[HistogramRule] = []
     complete = True
@@ -48,6 +76,8 @@ def bind_safety(requirement: Requirement, table: EncodedTable, *, widest: int | 
             complete = False
             continue
         for rule in found:
+            if rule.column in apart:
+                continue
             if widest is not None and rule.column is not None and _column(table, rule.column).size > widest:
                 complete = False
             elif rule not in rules:

@@ -65,10 +65,13 @@ def repair(
     requirement: Requirement,
     context: Context,
     suppression_limit: float = 0.0,
+    *,
+    polish: bool = True,
 ) -> Clustering:
     """Groups that are all safe; with a limit above 0, records that cost less suppressed than released are suppressed.
 
-    The clustering itself comes back if it is safe already and nothing is to be suppressed.
+    The clustering itself comes back if it is safe already and nothing is to be suppressed. A search that follows
+    needs no `polish`.
     """
     if not requirement.monotone:
         names = ", ".join(model.public_spec() for model in requirement.models if not model.monotone)
@@ -77,7 +80,7 @@ def repair(
     deficits = requirement.deficits(table, groups, count)
     if (deficits > 0).any():
         raise_if_impossible(requirement, table)
-        safe = _make_safe(table, groups, deficits, requirement, context)
+        safe = _make_safe(table, groups, deficits, requirement, context, polish)
         clustering = replace(clustering, groups=safe, boxes=None)
     return suppress_outliers(table, clustering, requirement, suppression_limit)
 
@@ -88,6 +91,7 @@ def _make_safe(
     deficits: NDArray[np.float64],
     requirement: Requirement,
     context: Context,
+    polish: bool,
 ) -> NDArray[np.int32]:
     """Mend the groups, or take those made anew where they lose less; then polish."""
     safety = bind_safety(requirement, table)
@@ -101,7 +105,7 @@ def _make_safe(
         groups = anew
     else:
         groups = _mend(bench, groups, deficits > 0, requirement, anew)
-    return _polish(bench, groups) if safety.complete else groups
+    return _polish(bench, groups) if safety.complete and polish else groups
 
 
 def _mend(

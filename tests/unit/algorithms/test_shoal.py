@@ -214,7 +214,7 @@ def test_a_round_without_heat_never_loses_more() -> None:
     plan = make_schedule(problem, 0.3).rounds[-1]
     energy = np.inf
     for number in range(3):
-        group, now = refine(problem, group, plan, 0.0, Context(), number)
+        group, now, _ = refine(problem, group, plan, 0.0, Context(), number)
         assert now <= energy + 1e-9
         energy = now
 

@@ -49,7 +49,7 @@ def compile_side() -> None:
     """The part of the second process."""
     problem, state, random = _example()
     bench = rebuild_bench(problem, state, 12, _PLAN.widest)
-    regrow(bench, 0, state.step, state.saturates, _K, 0, 0, 0.0, random)
+    regrow(bench, None, 0, state.step, state.saturates, _K, 0, 0, 0.0, random)
     chosen, items, before = np.arange(4), np.zeros(12, dtype=np.int64), np.zeros(12, dtype=np.int64)
     count = gather_members(state, bench, chosen, 4, items, before)
     place_members(state, chosen, 4, items, before, before, count)

@@ -138,7 +138,7 @@ def _grow(problem: SearchProblem, items: IntegerArray, generator: np.random.Gene
     bench.columns[:, :count] = features.T
     bench.numbers[:, :count] = problem.numbers[rows].T
     bench.weight[:count] = problem.item_weight[items]
-    groups = regrow(bench, count, step, problem.saturates, problem.k, count, 0, 0.0, random_state(generator))
+    groups = regrow(bench, None, count, step, problem.saturates, problem.k, count, 0, 0.0, random_state(generator))
     measure(bench, groups, count, step, problem.saturates, problem.number_weight, problem.size_price)
     return np.asarray(bench.group[:count], dtype=np.int32)
 

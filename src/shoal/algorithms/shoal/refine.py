@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,13 @@ from shoal.algorithms.shoal.kernels.near import Near, nearest_rows
 from shoal.algorithms.shoal.kernels.rebuild import rebuild
 from shoal.algorithms.shoal.kernels.regrow import Bench, make_bench
 from shoal.algorithms.shoal.kernels.state import State, measure_all
-from shoal.encode.items import IntegerArray, SearchProblem, renumber
+from shoal.encode.items import FloatArray, IntegerArray, SearchProblem, renumber
 from shoal.kernels.blocks import cut_blocks
 from shoal.kernels.random import random_state
 from shoal.kernels.safety import row_length
 from shoal.progress import StopRequest
 
+STRICT = 1e9  # a price of deficits at which no step makes groups less safe
 _PIECE = 2_000_000  # trials between two chances to interrupt
 _FAR = 60_000.0  # the greatest distance of two rows of a part, as a whole number of 16 bits
 
@@ -44,30 +46,47 @@ class Round:
     noise: float = 0.1  # in the choice of records that join a group
     fewer: int = 4  # of 16 rebuilds, so many make one group less
     heat: float = 0.0  # temperature of the rebuilds
+    unsafe: float = STRICT  # what a deficit of one record costs, where there are models besides k-anonymity
+
+
+class Refined(NamedTuple):
+    """What a round leaves."""
+
+    group: IntegerArray  # (items,)
+    energy: float  # true cost of all groups
+    charge: float  # what the groups that are not safe are charged, with models besides k-anonymity
 
 
 def refine(
     problem: SearchProblem, group: IntegerArray, plan: Round, unit: float, context: Context, stream: int
-) -> tuple[IntegerArray, float]:
-    """One round: the new group of every item, and the energy (true cost) of all groups.
+) -> Refined:
+    """One round: the new group of every item, and what all groups cost.
 
     `unit` is the temperature 1: the loss of an average record.
     """
     blocks = cut_groups(problem, group, plan.block_size, 1.0, context.random(3, stream))
 
-    def work(number: int) -> tuple[IntegerArray, float]:
+    def work(number: int) -> Refined:
         local = renumber(group[blocks[number]])
         random = random_state(context.random(4, stream, number))
-        state = search_block(problem, blocks[number], local, plan, unit, random, context.stop)
-        return renumber(state.group), float(state.energy.sum())
+        state, guard = search_block(problem, blocks[number], local, plan, unit, random, context.stop)
+        return Refined(renumber(state.group), float(state.energy.sum()), _all_charges(guard))
 
     refined = np.empty_like(group)
-    used, energy = 0, 0.0
-    for items, (local, part) in zip(blocks, context.map(work, range(len(blocks))), strict=True):
-        refined[items] = local + used
-        used += int(local.max()) + 1
-        energy += part
-    return refined, energy
+    used, energy, charge = 0, 0.0, 0.0
+    for items, part in zip(blocks, context.map(work, range(len(blocks))), strict=True):
+        refined[items] = part.group + used
+        used += int(part.group.max()) + 1
+        energy += part.energy
+        charge += part.charge
+    return Refined(refined, energy, charge)
+
+
+def _all_charges(guard: Guard | None) -> float:
+    if guard is None:
+        return 0.0
+    unsafe = guard.deficit[guard.deficit > 0.0]
+    return float(guard.price[0] * (unsafe.sum() + unsafe.shape[0]))
 
 
 def search_block(
@@ -78,13 +97,13 @@ def search_block(
     unit: float,
     random: NDArray[np.uint64],
     stop: StopRequest,
-) -> State:
+) -> tuple[State, Guard | None]:
     """Anneal and rebuild one block; less of it if the search is asked to stop."""
     largest = int(problem.item_weight[items].sum()) + 1
     spare = 2 + int(group.max()) // 10
     state = make_state(problem, items, group, count_values(problem.k, plan.power, largest), spare)
     near = find_near(problem, items, state, plan, random)
-    guard = make_guard(problem, items, state)
+    guard = make_guard(problem, items, state, plan.unsafe * unit)
     for hot, cold, part in _pieces(int(plan.trials * items.shape[0]), unit * plan.hot, unit * plan.cold):
         if not stop.asked:
             anneal(state, near, guard, problem.k, part, hot, cold, plan.partners, random)
@@ -92,22 +111,72 @@ def search_block(
         state.value_of_count[1:] = 1.0
         measure_all(state)
     rebuild_groups(problem, state, near, guard, plan, int(plan.rebuilds * (group.max() + 1)), unit, random, stop)
-    return state
+    return state, guard
 
 
-def make_guard(problem: SearchProblem, items: IntegerArray, state: State) -> Guard | None:
-    """The counts that models besides k-anonymity look at, or None if there is no such model."""
+def make_guard(problem: SearchProblem, items: IntegerArray, state: State, price: float) -> Guard | None:
+    """The counts that models besides k-anonymity look at, or None if there is no such model.
+
+    `price` is what a deficit of one record costs.
+    """
     if problem.safety is None or problem.item_record is None:
         return None
-    groups = state.size.shape[0]
+    groups, places = state.size.shape[0], most_members(problem)
+    persons, wanted = _counted_persons(problem, items)
+    codes = (wanted.shape[0], int(persons.max(initial=0)) + 1)
+    record = problem.item_record[items]
+    sort = _sorts(problem.safety.codes[:, record])
+    sorts = int(sort.max(initial=0)) + 1
     guard = Guard(
         safety=problem.safety,
-        record=problem.item_record[items],
+        record=record,
         histogram=np.zeros((groups, int(row_length(problem.safety))), dtype=np.int32),
         deficit=np.zeros(groups),
+        persons=persons,
+        wanted=wanted,
+        distinct=np.zeros((groups, wanted.shape[0]), dtype=np.int32),
+        change=np.zeros((2, wanted.shape[0]), dtype=np.int64),
+        seen=np.zeros(codes, dtype=np.int64),
+        stamp=np.zeros(1, dtype=np.int64),
+        price=np.array([price]),
+        where=np.zeros(codes, dtype=np.int64),
+        sort=sort,
+        sort_deficit=np.zeros(sorts),
+        sort_turn=np.zeros(sorts, dtype=np.int64),
+        turn=np.zeros(1, dtype=np.int64),
+        laid=np.zeros(places, dtype=np.int64),
+        laid_sort=np.zeros(places, dtype=np.int64),
+        laid_persons=np.zeros((wanted.shape[0], places), dtype=np.int32),
+        twin=np.zeros((wanted.shape[0], places), dtype=np.int64),
+        grown=np.zeros(places, dtype=np.int64),
+        row=np.zeros(int(row_length(problem.safety)), dtype=np.int32),
+        found=np.zeros(wanted.shape[0], dtype=np.int64),
     )
     refill_guard(guard, state, np.arange(groups), groups)
     return guard
+
+
+def _counted_persons(problem: SearchProblem, items: IntegerArray) -> tuple[IntegerArray, FloatArray]:
+    """(columns, items) persons and the like numbered within a block, and how many different ones a group needs."""
+    if problem.counted is None or problem.wanted is None or problem.item_record is None:
+        return np.zeros((0, items.shape[0]), dtype=np.int32), np.zeros(0)
+    persons = np.empty((problem.counted.shape[0], items.shape[0]), dtype=np.int32)
+    for number, codes in enumerate(problem.counted):
+        persons[number] = np.unique(codes[problem.item_record[items]], return_inverse=True)[1].reshape(-1)
+    return persons, problem.wanted
+
+
+def _sorts(codes: IntegerArray) -> NDArray[np.int64]:
+    """(records,) equal numbers for records with the same code in every column."""
+    sort = np.zeros(codes.shape[1], dtype=np.int64)
+    for line in codes:
+        sort = np.unique(sort * (int(line.max(initial=0)) + 1) + line, return_inverse=True)[1].reshape(-1)
+    return sort.astype(np.int64)
+
+
+def most_members(problem: SearchProblem) -> int:
+    """How many records groups that are dissolved have together at most: safe groups are larger."""
+    return (6 if problem.safety is None else 10) * problem.k + 4
 
 
 def find_near(
@@ -195,7 +264,7 @@ def rebuild_groups(
 ) -> None:
     """Dissolve and rebuild so many sets of groups of a block."""
     k = problem.k
-    most = 6 * k + 4
+    most = most_members(problem)
     bench = rebuild_bench(problem, state, most, plan.widest)
     heat = plan.heat * unit
     while rebuilds > 0 and not stop.asked:

@@ -14,7 +14,10 @@ _LEAST = 0.045  # share of the steps that is left to each record of a very large
 _TRIES = ((0.05, 1.1), (0.1, 1.2), (0.1, 1.1), (0.05, 1.2), (0.006, 1.2), (0.025, 1.1), (0.012, 1.1), (0.1, 1.15))
 _FEW = 6_000  # tables up to this size are searched from several starts, with more steps per record the smaller they are
 _MORE = 8.0
-_SAFE_TRIALS = 120.0  # per record, where there are models besides k-anonymity
+_SAFE_TRIALS, _FEW_SAFE_TRIALS = 60.0, 120.0  # per record, where there are models besides k-anonymity
+_UNSAFE_FIRST, _UNSAFE_LAST = 0.5, 10.0  # price of a deficit of one record, for each record of a group, rising
+_CHARGED_REBUILDS = 0.5  # safe groups are larger, and a rebuild of them takes longer; small tables have the time
+_STRICT_ROUNDS = 0.4  # share of the rounds that follow the repair; small tables have them all
 _SMALL_K = 15  # up to here rebuilding groups does most of the work, above it moving records under a smoothed cost
 
 
@@ -97,10 +100,28 @@ def safe_rounds(problem: SearchProblem, effort: float, part: float = 1.0) -> tup
     Single records find a safe way more often than whole groups do.
     """
     rounds = make_schedule(problem, effort, part).rounds
-    trials = _SAFE_TRIALS * _steps(problem.items / part, effort) ** 0.5 / len(rounds)
+    few = problem.items / part <= _FEW
+    steps = _steps(problem.items / part, effort) ** 0.5
+    trials = (_FEW_SAFE_TRIALS if few else _SAFE_TRIALS) * steps / len(rounds)
+    left = len(rounds) if few else max(1, round(_STRICT_ROUNDS * len(rounds)))
     return tuple(
         replace(plan, power=0.0, heat=0.0, trials=max(trials, plan.trials), rebuilds=0.3 * plan.rebuilds)
-        for plan in rounds
+        for plan in rounds[-left:]
+    )
+
+
+def charged_rounds(problem: SearchProblem, rounds: tuple[Round, ...], part: float = 1.0) -> tuple[Round, ...]:
+    """The rounds of a search in which groups that models find unsafe are charged, more from round to round."""
+    last = max(1, len(rounds) - 1)
+    rise = _UNSAFE_LAST / _UNSAFE_FIRST
+    rebuilds = 1.0 if problem.items / part <= _FEW else _CHARGED_REBUILDS
+    return tuple(
+        replace(
+            plan,
+            unsafe=problem.k * _UNSAFE_FIRST * rise ** (number / last),
+            rebuilds=rebuilds * plan.rebuilds,
+        )
+        for number, plan in enumerate(rounds)
     )
 
 

@@ -11,8 +11,8 @@ Steps
    1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
    and grown anew, and kept if they lose no more, or little more while there is heat (large neighbourhood search,
    P. Shaw, 1998, with an annealed acceptance). Groups that lose much are tried more often.
-   With models besides k-anonymity the groups are then made safe by the shared repair, and the rounds go on from
-   there: a move, swap or rebuild that would make a group less safe is not made.
+   With models besides k-anonymity groups that are not safe are charged for it, more from round to round; what is
+   left of them is made safe by the shared repair, and a few rounds follow in which no step makes a group less safe.
 4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
 
 Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
@@ -26,6 +26,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from shoal.algorithms.base import Algorithm, BoundProof, Clustering, Context, RowClustering
 from shoal.algorithms.shoal.compile_search import begin_compiling, end_compiling
 from shoal.algorithms.shoal.construct import classed_groups, grown_groups, total_energy
@@ -33,19 +35,20 @@ from shoal.algorithms.shoal.levels import Prices
 from shoal.algorithms.shoal.objectives import OBJECTIVES, objective_table, size_price
 from shoal.algorithms.shoal.priced import priced_start, with_prices
 from shoal.algorithms.shoal.refine import refine
-from shoal.algorithms.shoal.schedule import Schedule, make_schedule, safe_rounds
+from shoal.algorithms.shoal.schedule import Schedule, charged_rounds, make_schedule, safe_rounds
 from shoal.encode.encoded_table import EncodedTable
 from shoal.encode.items import IntegerArray, SearchProblem, make_problem, record_groups, renumber
 from shoal.errors import Problem, RequirementError
 from shoal.lower_bound.bound import LowerBound, bound_proof, lower_bound, price_guide
 from shoal.lower_bound.prices import PriceGuide
 from shoal.models.base import Requirement
-from shoal.models.safety import bind_safety
+from shoal.models.safety import bind_search_rules
 from shoal.progress import silent
 
 _WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
 _STOPPED = "the search was ended early by the user: the same job may give another release, with another loss"
 _EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
+_AFTER = 10_000  # number of the first round after the repair: a random stream of its own
 _MOST_EFFORT = 10_000  # a slip of the hand, beyond: years on a large table
 
 
@@ -111,8 +114,10 @@ class Shoal(Algorithm):
         self, table: EncodedTable, target: EncodedTable, requirement: Requirement, context: Context
     ) -> tuple[SearchProblem, RowClustering]:
         """The items and their groups; `target` is the table whose loss is the objective."""
-        safety = None if requirement.size_only else bind_safety(requirement, table, widest=_WIDEST)
+        safety, counted = (None, None) if requirement.size_only else bind_search_rules(requirement, table, _WIDEST)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
+        if counted is not None:
+            problem = replace(problem, counted=counted.codes, wanted=counted.wanted)
         schedule = make_schedule(problem, self.steps, context.part)
         free = replace(problem, safety=None)
 
@@ -124,10 +129,10 @@ class Shoal(Algorithm):
         def searched() -> tuple[IntegerArray, float]:
             starts = _starts(target, free, schedule, context)
             priced, starts = _guided(free, starts, guide.result(), context)
-            group, energy = self._searched(priced, schedule, starts, context, 0.85 if safety is None else 0.5)
-            if safety is not None and requirement.monotone:
-                return self._searched_safely(target, problem, requirement, group, context)
-            return group, energy
+            if safety is None or not requirement.monotone:
+                return self._searched(priced, schedule, starts, context, 0.85 if safety is None else 0.5)
+            group = self._searched_charged(problem, schedule, starts, context)
+            return self._searched_safely(target, problem, requirement, group, context)
 
         aside = context if comparable else replace(context, progress=silent)
         (bound, proof), (group, energy) = context.both(
@@ -172,9 +177,33 @@ class Shoal(Algorithm):
                     context.report(0.1 + whole * done, loss=best[1] / problem.scale)
                     if context.stop.asked:
                         return best
-                    group, energy = refine(problem, group, plan, energy / problem.records, context, done)
+                    group, energy, _ = refine(problem, group, plan, energy / problem.records, context, done)
                     done += 1
                     best = min(best, (group, energy), key=lambda one: one[1])
+        return best
+
+    def _searched_charged(
+        self,
+        problem: SearchProblem,
+        schedule: Schedule,
+        starts: list[tuple[IntegerArray, float]],
+        context: Context,
+    ) -> IntegerArray:
+        """Groups of which few are unsafe for models besides k-anonymity: unsafe ones are charged."""
+        end_compiling()
+        best, least, done = starts[0][0], np.inf, 0
+        rounds = charged_rounds(problem, schedule.rounds, context.part)
+        with context.stop.listening():
+            for group, energy in starts:
+                charge = np.inf
+                for plan in rounds:
+                    if context.stop.asked:
+                        return best
+                    context.report(0.1 + 0.5 * done / (len(starts) * len(rounds)), loss=energy / problem.scale)
+                    group, energy, charge = refine(problem, group, plan, energy / problem.records, context, done)
+                    done += 1
+                if energy + charge < least:
+                    best, least = group, energy + charge
         return best
 
     def _searched_safely(
@@ -193,7 +222,7 @@ class Shoal(Algorithm):
             for number, plan in enumerate(rounds):
                 if context.stop.asked:
                     break
-                group, energy = refine(problem, group, plan, energy / problem.records, context, len(rounds) + number)
+                group, energy, _ = refine(problem, group, plan, energy / problem.records, context, _AFTER + number)
                 best = min(best, (group, energy), key=lambda one: one[1])
                 context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=best[1] / problem.scale)
         return best
@@ -280,7 +309,7 @@ def _made_safe(
 
     records = record_groups(problem, group, table.row_of_record)
     quiet = replace(context, progress=silent)  # the repair counts its progress from 0 again
-    safe = repair(table, Clustering(records), requirement, quiet).groups
+    safe = repair(table, Clustering(records), requirement, quiet, polish=False).groups
     assert problem.item_record is not None
     group = renumber(safe[problem.item_record])
     return group, total_energy(problem, group, context)

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from shoal.algorithms.shoal.kernels.guard import charge
 from shoal.algorithms.shoal.kernels.moves import try_move, try_swap
 from shoal.algorithms.shoal.kernels.near import neighbour_group
 from shoal.algorithms.shoal.kernels.state import waste
 from shoal.kernels.compile import kernel
 from shoal.kernels.random import random_below, random_unit
+
+_UNSAFE_PARTNERS = 12  # whom a record of an unsafe group may change places with, per trial
 
 
 @kernel
@@ -107,7 +110,10 @@ def anneal(
         temperature *= cooling
         item = random_below(random, items)
         rival = random_below(random, items)
-        if waste(state, state.group[rival]) > waste(state, state.group[item]):
+        worse = waste(state, state.group[rival]) - waste(state, state.group[item])
+        if guard is not None:
+            worse += charge(guard, state.group[rival]) - charge(guard, state.group[item])
+        if worse > 0.0:
             item = rival
         other = neighbour_group(state, near, item, random)
         group = state.group[item]
@@ -121,7 +127,11 @@ def anneal(
         ):
             taken += 1
             continue
-        for _ in range(partners):
+        tries = partners
+        if guard is not None:
+            if guard.deficit[group] > 0.0:
+                tries = _UNSAFE_PARTNERS
+        for _ in range(tries):
             partner = state.members[state.first[other] + random_below(random, state.held[other])]
             if state.weight[partner] == 1 and try_swap(state, guard, item, partner, limit):
                 taken += 1

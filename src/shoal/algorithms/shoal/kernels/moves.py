@@ -22,11 +22,12 @@ def try_move(state: Any, guard: Any, item: Any, other: Any, limit: Any) -> Any:
     group = state.group[item]
     less = energy_after(state, group, item, NOBODY)
     more = energy_after(state, other, NOBODY, item)
-    if less + more - state.energy[group] - state.energy[other] > limit:
-        return False
-    if guard is not None:
-        if not guarded_exchange(guard, state, group, item, other, NOBODY):
+    change = less + more - state.energy[group] - state.energy[other]
+    if guard is None:
+        if change > limit:
             return False
+    elif not guarded_exchange(guard, state, group, item, other, NOBODY, change, limit):
+        return False
     remove_item(state, item)
     insert_item(state, item, other)
     state.energy[group] = less
@@ -39,11 +40,11 @@ def try_swap(state: Any, guard: Any, item: Any, partner: Any, limit: Any) -> Any
     """Let two items change places if the energy does not rise by more than `limit`; True if they did."""
     group, other = state.group[item], state.group[partner]
     here, there = swap_changes(state, group, item, other, partner)
-    if here + there > limit:
-        return False
-    if guard is not None:
-        if not guarded_exchange(guard, state, group, item, other, partner):
+    if guard is None:
+        if here + there > limit:
             return False
+    elif not guarded_exchange(guard, state, group, item, other, partner, here + there, limit):
+        return False
     swap_items(state, item, partner)
     state.energy[group] += here
     state.energy[other] += there

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.algorithms.shoal.kernels.guard import refill_guard
+from shoal.algorithms.shoal.kernels.guard import bench_penalty, charge, lay_out, penalty, refill_guard
 from shoal.algorithms.shoal.kernels.near import neighbour_group
 from shoal.algorithms.shoal.kernels.regrow import forget_values, measure, regrow
 from shoal.algorithms.shoal.kernels.state import NOBODY, clear_group, energy_after, insert_item, remove_item, waste
@@ -15,15 +15,20 @@ from shoal.kernels.random import random_below, random_unit
 
 _RIVALS = 3  # a group that wastes much is chosen more often: the one that wastes most of these and one more
 
+_UNSAFE_FEWER = 8  # of 16 rebuilds with an unsafe group, so many make one group less
+
 
 @kernel
-def _choose(state: Any, near: Any, wanted: Any, chosen: Any, most: Any, random: Any) -> Any:
+def _choose(state: Any, near: Any, guard: Any, wanted: Any, chosen: Any, most: Any, random: Any) -> Any:
     """Up to `wanted` neighbouring groups of single records with at most `most` members together."""
     items = state.group.shape[0]
     group = state.group[random_below(random, items)]
     for _ in range(_RIVALS):
         rival = state.group[random_below(random, items)]
-        if waste(state, rival) > waste(state, group):
+        worse = waste(state, rival) - waste(state, group)
+        if guard is not None:
+            worse += charge(guard, rival) - charge(guard, group)
+        if worse > 0.0:
             group = rival
     if state.size[group] > state.held[group] or state.held[group] > most:
         return 0
@@ -123,19 +128,12 @@ def place_members(state: Any, chosen: Any, total: Any, items: Any, before: Any, 
 
 
 @kernel
-def _keep(state: Any, guard: Any, chosen: Any, total: Any, items: Any, before: Any, after: Any, count: Any) -> Any:
-    """Make the new groups those of the block, unless they are less safe; True if they are kept."""
+def _penalties(guard: Any, chosen: Any, total: Any) -> Any:
+    """The penalties of the deficits of the chosen groups together."""
     unsafe = 0.0
-    if guard is not None:
-        for number in range(total):
-            unsafe += guard.deficit[chosen[number]]
-    place_members(state, chosen, total, items, before, after, count)
-    if guard is not None:
-        if refill_guard(guard, state, chosen, total) > unsafe + 1e-9:
-            place_members(state, chosen, total, items, after, before, count)
-            refill_guard(guard, state, chosen, total)
-            return False
-    return True
+    for number in range(total):
+        unsafe += penalty(guard.deficit[chosen[number]])
+    return unsafe
 
 
 @kernel
@@ -173,11 +171,14 @@ def rebuild(
             spares += 1
     taken = 0
     for _ in range(trials):
-        found = _choose(state, near, 2 + random_below(random, widest - 1), chosen, most, random)
+        found = _choose(state, near, guard, 2 + random_below(random, widest - 1), chosen, most, random)
         old = 0.0
         for number in range(found):
             old += state.energy[chosen[number]]
-        if old <= 0.0:
+        unsafe = 0.0
+        if guard is not None:
+            unsafe = _penalties(guard, chosen, found)
+        if old <= 0.0 and unsafe <= 0.0:
             continue
         count = gather_members(state, bench, chosen, found, items, before)
         total = found
@@ -185,19 +186,29 @@ def rebuild(
             spares -= 1
             chosen[total] = spare[spares]
             total += 1
+        if guard is not None:
+            lay_out(guard, items, count)
         limit = total
-        if count < (total + 1) * k and random_below(random, 16) < fewer:
+        if count < (total + 1) * k and random_below(random, 16) < (fewer if unsafe <= 0.0 else _UNSAFE_FEWER):
             limit = max(1, total - 1)
         for number in range(total):
             bench.room[number] = state.room[chosen[number]]
         strength = noise * old / count * random_unit(random)
         prices = state.step, state.saturates, state.number_weight
-        groups = regrow(bench, count, state.step, state.saturates, k, limit, random_below(random, 4), strength, random)
+        groups = regrow(
+            bench, guard, count, state.step, state.saturates, k, limit, random_below(random, 4), strength, random
+        )
         new = measure(bench, groups, count, *prices, state.size_price[0])
         allowed = old - heat * np.log(random_unit(random)) if heat > 0.0 else old
+        if guard is not None:
+            allowed += guard.price[0] * unsafe
+            if new <= allowed:
+                new += guard.price[0] * bench_penalty(guard, bench, groups, count)
         if new <= allowed:
-            moves = _name_groups(state, bench, chosen, total, groups, before, count, common, after)
-            if moves and _keep(state, guard, chosen, total, items, before, after, count):
+            if _name_groups(state, bench, chosen, total, groups, before, count, common, after):
+                place_members(state, chosen, total, items, before, after, count)
+                if guard is not None:
+                    refill_guard(guard, state, chosen, total)
                 taken += 1
         forget_values(bench, count, state.saturates)
         for number in range(total):

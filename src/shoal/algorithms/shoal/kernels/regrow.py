@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from shoal.algorithms.shoal.kernels.guard import TAKEN, begin_group, end_group, grow_with, last_place
 from shoal.kernels.compile import kernel
 from shoal.kernels.inline import inlined
 from shoal.kernels.random import random_below, random_unit
 
 _LANES = 32  # loops run over a multiple of this, so that nothing is left to be done one by one
 _NOTHING = np.int32(0)
-_TAKEN = np.int32(1 << 30)  # more than the cost of any item that has no group
 _MEMBER = np.int32((1 << 31) - 1)
 
 Bench = namedtuple(
@@ -96,7 +96,7 @@ def _open_group(bench: Any, group: Any, seed: Any, width: Any, step: Any, satura
     """Start a group with the item at `seed`: what all others would add."""
     bits = bench.bits[0]
     for place in range(width):
-        bench.cost[place] = bench.noise[place] if bench.group[place] < 0 else _TAKEN
+        bench.cost[place] = bench.noise[place] if bench.group[place] < 0 else TAKEN
     for layer in range(bench.columns.shape[0]):
         feature = bench.columns[layer, seed]
         bench.pure[group, layer] = feature
@@ -162,14 +162,24 @@ def _lowest(cost: Any, width: Any) -> Any:
 
 @kernel
 def regrow(
-    bench: Any, count: Any, step: Any, saturates: Any, k: Any, limit: Any, tries: Any, noise: Any, random: Any
+    bench: Any,
+    guard: Any,
+    count: Any,
+    step: Any,
+    saturates: Any,
+    k: Any,
+    limit: Any,
+    tries: Any,
+    noise: Any,
+    random: Any,
 ) -> Any:
     """Groups of at least k from the first `count` items of the bench. Returns the number of groups.
 
     Items that are left when fewer than k remain, or when there are `limit` groups, get the group -1. Of `tries`
     random items the one farthest from the last group opens the next one. Up to `noise` is added to what an item costs.
     Items with high prices, which fit few groups, are taken before others that fit as well: a k-th part of what an item
-    is worth less than the dearest is added to its cost.
+    is worth less than the dearest is added to its cost. With a guard, who joins last makes the group safe, if anybody
+    can at a price; while it is not, it may grow to 2k.
     """
     total = 0
     strength = min(noise, bench.farthest[0]) * bench.unit[0]
@@ -198,15 +208,27 @@ def regrow(
                 chosen = other
         _open_group(bench, groups, chosen, width, step, saturates)
         size = held = 0
+        if guard is not None:
+            begin_group(guard)
         while True:
             size += bench.weight[chosen]
             held += 1
             bench.group[chosen] = groups
             bench.cost[chosen] = _MEMBER
-            if size >= k:
-                break
-            chosen = np.int64(_lowest(bench.cost, width) & mask)
+            if guard is None:
+                if size >= k:
+                    break
+                chosen = np.int64(_lowest(bench.cost, width) & mask)
+            else:
+                grow_with(guard, bench, chosen, held - 1)
+                chosen = np.int64(_lowest(bench.cost, width) & mask)
+                if size + 1 >= k or bench.group[chosen] >= 0:
+                    chosen = last_place(guard, bench, chosen, count, size, k)
+                    if chosen < 0:
+                        break
             _join_group(bench, groups, chosen, width, step, saturates)
+        if guard is not None:
+            end_group(guard, held)
         bench.size[groups] = size
         bench.held[groups] = held
         total -= size
