@@ -141,7 +141,7 @@ def test_the_risk_is_one_number_where_records_are_suppressed(person: str | None)
     assert result.risk["after"]["average"] > 3 / 60 / 60
 
 
-@pytest.mark.parametrize("number", [2, 17, 37, 238])  # koc, persons, dbca, times of day
+@pytest.mark.parametrize("number", [2, 17, 37, 238, 401])  # koc, persons, dbca, times of day, huge numbers
 def test_no_place_tells_another_number(number: int, tmp_path: Path) -> None:
     assert other_numbers(make_case(number), tmp_path) == []
 

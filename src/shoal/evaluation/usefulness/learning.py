@@ -23,6 +23,7 @@ from shoal.released.reading import ReadColumn, ReadTable
 from shoal.tables.scales import parse_numbers
 
 LARGEST = 24_000
+LARGEST_FEATURE = 1e30
 MOST_LABELS = 30
 GROUPED_LABELS = 8  # into so many at most, a label of too many values is grouped where that is asked for
 RANGES = 4  # of a label that is a number
@@ -155,7 +156,8 @@ def table_features(
             blocks.append(numbers[:, np.newaxis])
         else:
             blocks.append(_shares_of_bins(column, original[name], release)[rows])
-    return np.hstack(blocks).astype(np.float32)
+    # the libraries compute with 32 bits, where larger numbers are infinite
+    return np.clip(np.nan_to_num(np.hstack(blocks)), -LARGEST_FEATURE, LARGEST_FEATURE).astype(np.float32)
 
 
 def _shares_of_bins(column: ReadColumn, original: pl.Series, release: bool) -> FloatArray:
