@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzzing.cases import ALGORITHMS, make_case
+from fuzzing.one_number import other_numbers
 from fuzzing.run import run_case
 
 CASES = sorted((Path(__file__).resolve().parents[1] / "fuzz_cases").glob("*.json"))
@@ -31,3 +32,8 @@ def test_random_jobs_keep_every_promise() -> None:
             released.add(case["settings"]["algorithm"])
     assert statuses["released"] > 200, statuses  # else the jobs are not worth running
     assert released == set(ALGORITHMS)
+
+
+@pytest.mark.parametrize("number", [2, 17, 37, 238, 401])  # koc, persons, dbca, times of day, huge numbers
+def test_no_place_tells_another_number(number: int, tmp_path: Path) -> None:
+    assert other_numbers(make_case(number), tmp_path) == []

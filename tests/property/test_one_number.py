@@ -11,8 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fuzzing.cases import make_case
-from fuzzing.one_number import other_numbers
 from shoal import anonymize, evaluate
 from shoal.cli.main import main
 from shoal.comparison.compare_algorithms import run_task
@@ -139,11 +137,6 @@ def test_the_risk_is_one_number_where_records_are_suppressed(person: str | None)
         assert_same(result.evaluate().as_dict(), result)
     assert result.certificate["records"]["suppressed"] == 3
     assert result.risk["after"]["average"] > 3 / 60 / 60
-
-
-@pytest.mark.parametrize("number", [2, 17, 37, 238, 401])  # koc, persons, dbca, times of day, huge numbers
-def test_no_place_tells_another_number(number: int, tmp_path: Path) -> None:
-    assert other_numbers(make_case(number), tmp_path) == []
 
 
 def task(job: Job) -> Task:
