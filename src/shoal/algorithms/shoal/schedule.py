@@ -100,7 +100,7 @@ def safe_rounds(problem: SearchProblem, effort: float, part: float = 1.0) -> tup
     Single records find a safe way more often than whole groups do.
     """
     rounds = make_schedule(problem, effort, part).rounds
-    few = problem.items / part <= _FEW
+    few = problem.items / part <= _FEW or problem.counted is None
     steps = _steps(problem.items / part, effort) ** 0.5
     trials = (_FEW_SAFE_TRIALS if few else _SAFE_TRIALS) * steps / len(rounds)
     left = len(rounds) if few else max(1, round(_STRICT_ROUNDS * len(rounds)))

@@ -11,8 +11,9 @@ Steps
    1983), for large k under a cost that counts rare values less; then small sets of neighbouring groups are dissolved
    and grown anew, and kept if they lose no more, or little more while there is heat (large neighbourhood search,
    P. Shaw, 1998, with an annealed acceptance). Groups that lose much are tried more often.
-   With models besides k-anonymity groups that are not safe are charged for it, more from round to round; what is
-   left of them is made safe by the shared repair, and a few rounds follow in which no step makes a group less safe.
+   With models besides k-anonymity the groups are then made safe by the shared repair, and the rounds go on from
+   there: no step makes a group less safe. Where different persons are counted, groups with too few of them are
+   charged for it in the rounds before, more from round to round, so that little is left to the repair.
 4. A lower bound tells how far from the best possible the result can be (`lower_bound`).
 
 Effort counts steps, not seconds: the same table, parameters and seed give the same groups on any machine and with
@@ -48,7 +49,7 @@ from shoal.progress import silent
 _WIDEST = 4_000  # model columns with more values than this are left to the repair after the search
 _STOPPED = "the search was ended early by the user: the same job may give another release, with another loss"
 _EFFORTS = {"low": 0.25, "default": 1.0, "high": 15.0}
-_AFTER = 10_000  # number of the first round after the repair: a random stream of its own
+_AFTER = 10_000  # number of the first round after a charged search: a random stream of its own
 _MOST_EFFORT = 10_000  # a slip of the hand, beyond: years on a large table
 
 
@@ -116,7 +117,7 @@ class Shoal(Algorithm):
         """The items and their groups; `target` is the table whose loss is the objective."""
         safety, counted = (None, None) if requirement.size_only else bind_search_rules(requirement, table, _WIDEST)
         problem = make_problem(target, requirement.k, safety, size_price(table, self.objective, requirement.k))
-        if counted is not None:
+        if counted is not None and counted.wanted.shape[0] > 0:
             problem = replace(problem, counted=counted.codes, wanted=counted.wanted)
         schedule = make_schedule(problem, self.steps, context.part)
         free = replace(problem, safety=None)
@@ -131,7 +132,10 @@ class Shoal(Algorithm):
             priced, starts = _guided(free, starts, guide.result(), context)
             if safety is None or not requirement.monotone:
                 return self._searched(priced, schedule, starts, context, 0.85 if safety is None else 0.5)
-            group = self._searched_charged(problem, schedule, starts, context)
+            if problem.counted is None:
+                group, _ = self._searched(priced, schedule, starts, context, 0.5)
+            else:
+                group = self._searched_charged(problem, schedule, starts, context)
             return self._searched_safely(target, problem, requirement, group, context)
 
         aside = context if comparable else replace(context, progress=silent)
@@ -217,12 +221,12 @@ class Shoal(Algorithm):
         """Repair the groups, then search on from there; no step makes a group less safe."""
         group, energy = _made_safe(table, problem, requirement, group, context)
         rounds = safe_rounds(problem, self.steps, context.part)
-        best = group, energy
+        best, first = (group, energy), len(rounds) if problem.counted is None else _AFTER
         with context.stop.listening():
             for number, plan in enumerate(rounds):
                 if context.stop.asked:
                     break
-                group, energy, _ = refine(problem, group, plan, energy / problem.records, context, _AFTER + number)
+                group, energy, _ = refine(problem, group, plan, energy / problem.records, context, first + number)
                 best = min(best, (group, energy), key=lambda one: one[1])
                 context.report(0.6 + 0.35 * (number + 1) / len(rounds), loss=best[1] / problem.scale)
         return best
@@ -309,7 +313,7 @@ def _made_safe(
 
     records = record_groups(problem, group, table.row_of_record)
     quiet = replace(context, progress=silent)  # the repair counts its progress from 0 again
-    safe = repair(table, Clustering(records), requirement, quiet, polish=False).groups
+    safe = repair(table, Clustering(records), requirement, quiet, polish=problem.counted is None).groups
     assert problem.item_record is not None
     group = renumber(safe[problem.item_record])
     return group, total_energy(problem, group, context)
