@@ -13,7 +13,8 @@ Steps, as in the paper. (1) *Division*: who stays goes into a bucket by signatur
 bucket becomes as frequent as its commonest; with newcomers of that value, as long as those that are left can still
 be grouped (no value has more than a share 1/m), else with *counterfeits*: records of nobody, whose number per group
 is published. (3) *Assignment*: the newcomers left are put together, each time one of the m commonest values; what
-remains joins groups that lack its value. If they cannot be grouped, counterfeits of the rarest values are added. (4)
+remains joins groups that lack its value. If they cannot be grouped, counterfeits of the rarest values are added. This
+is done among neighbours: in halves of halves of the table, as small as can be grouped. (4)
 *Split*: a bucket is cut into groups with each value once, neighbours together.
 
 Deviations: in step 3 newcomers do not fill up old buckets beyond balance, but make groups of their own, whose
@@ -86,7 +87,10 @@ def m_invariant_groups(
     buckets: dict[Signature, _Bucket] = {}
     for number, signature in enumerate(signatures):
         _balance(signature, order[signature_of[order] == number], values, queues, left, buckets, m)
-    _group_newcomers(queues, left, present, buckets, m)
+    newcomers = np.isin(order, np.concatenate(queues))
+    for part in _neighbourhoods(order[newcomers], values, kinds, m):
+        near = [part[values[part] == value] for value in range(kinds)]
+        _group_newcomers(near, np.bincount(values[part], minlength=kinds), present, buckets, m)
     rank = np.empty(order.shape[0], dtype=np.int64)
     rank[order] = np.arange(order.shape[0])
     return _split(buckets, rank)
@@ -115,6 +119,23 @@ def _balance(
         taken, queues[value] = queues[value][:used], queues[value][used:]
         left[value] -= used
         bucket.rows[place] += [part, taken, np.full(lacking - used, NOBODY, dtype=np.int64)]
+
+
+def _neighbourhoods(rows: NDArray[np.int64], values: NDArray[np.int32], kinds: int, m: int) -> list[NDArray[np.int64]]:
+    """Newcomers in their order, in halves of halves as long as both halves can be grouped without counterfeits.
+
+    A group is made within one part, so its members are neighbours.
+    """
+    waiting, ready = [rows], []
+    while waiting:
+        part = waiting.pop()
+        half = part.shape[0] // 2 // m * m  # a whole number of groups: few records are left over
+        halves = (part[:half], part[half:])
+        if half and all(np.bincount(values[one], minlength=kinds).max() * m <= one.shape[0] for one in halves):
+            waiting += [halves[1], halves[0]]
+        else:
+            ready.append(part)
+    return ready
 
 
 def _group_newcomers(

@@ -211,3 +211,18 @@ def test_from_file_to_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit) as left:
         main([*words[:-1], str(tmp_path / "t1.csv")])
     assert left.value.code == 2
+
+
+def test_groups_are_made_of_neighbours() -> None:
+    """Two towns with different diseases: each can be grouped by itself, so nobody is grouped across."""
+    random = np.random.default_rng(3)
+    town = np.repeat([0.0, 1.0], 300)
+    shares = ([0.3, 0.3, 0.2, 0.1, 0.1], [0.1, 0.1, 0.2, 0.3, 0.3])
+    values = np.concatenate([random.choice(5, 300, p=share) for share in shares]).astype(np.int32)
+    newcomers = np.full(600, m_invariance.NOBODY, dtype=np.int32)
+    made = m_invariance.m_invariant_groups(values, newcomers, [], town[:, None], 3)
+    assert made.counterfeit_group.shape[0] == 0
+    for group in range(len(made.signatures)):
+        members = np.flatnonzero(made.group_of_row == group)
+        assert len(set(values[members].tolist())) == members.shape[0] >= 3
+        assert np.ptp(town[members]) == 0.0
