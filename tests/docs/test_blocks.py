@@ -39,6 +39,7 @@ KINDS = {
     "yaml": "a job",
     "console": "commands with what they say, run by test_pages.py",
     "r": "a script of sdcMicro, for comparison",
+    "text": "an excerpt of what a command says",
 }
 # What a page asks for that is run by other tests: a part of the line, and where.
 ELSEWHERE = {

@@ -310,4 +310,4 @@ def test_numbers_and_dates_that_are_written_in_another_way(
     page.reload()
     seen.see("the table has changed since this run")
     seen.step("Table")
-    page.get_by_role("cell", name="2023-01-01").wait_for()
+    page.get_by_role("cell", name="2023-01-01", exact=True).wait_for()

@@ -13,7 +13,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "shoal hierarchies check patients.csv --job job.yaml --show-values",
     ),
     "edit": ("shoal hierarchies edit job.csv --add Nurse=Technical --rename Other=Rest -o job.csv",),
-    "export": ("shoal hierarchies export patients.csv -o hierarchies --columns age,postcode",),
+    "export": ("shoal hierarchies export patients.csv -o trees --columns age,postcode",),
     "anonymize": (
         "shoal anonymize --job job.yaml",
         "shoal anonymize patients.csv -o release.csv --quasi age,sex,postcode --sensitive diagnosis --identifiers name "
@@ -29,10 +29,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "compare": ("shoal compare patients.csv --quasi age,sex,postcode --algorithms all -k 5,10,50",),
     "cluster-release": (
-        "shoal cluster-release patients.csv -o release.csv --quasi age,sex --keep-rest -k 20 --clusters 6",
+        "shoal cluster-release patients.csv -o release.csv --quasi age,sex,postcode --identifiers name "
+        "--keep-rest -k 20 --clusters 6",
     ),
     "publish-versions": (
-        "shoal publish-versions patients.csv -o versions --quasi age,sex --keep-rest -k 20 --clusters 2,6,10",
+        "shoal publish-versions patients.csv -o versions --quasi age,sex,postcode --identifiers name "
+        "--keep-rest -k 20 --clusters 2,6,10",
     ),
     "m-invariant": (
         "shoal m-invariant spring.csv -o spring_release.csv --quasi age,sex --sensitive disease --person-key id -m 3 "
