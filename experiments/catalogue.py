@@ -47,7 +47,7 @@ class Experiment:
 
 EXTENTS = {
     Extent.QUICK: "These rows are those of a quick run (`--quick`), which shows that it works and proves nothing.",
-    Extent.USUAL: "All rows come from one run of `make experiments`. A full run (`--full`) has besides: {0}.",
+    Extent.USUAL: "All rows are of the usual extent of `make experiments`. A full run (`--full`) has besides: {0}.",
     Extent.FULL: "All rows come from a full run (`--full`).",
 }
 RULES = "(solid: the paper's split rule, dashed: ours)"
